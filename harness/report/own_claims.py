@@ -37,7 +37,7 @@ class Claim:
     @property
     def expected(self) -> tuple[float, float]:
         """The range in which the ratio should lie on a machine with as many cores."""
-        return self.published.low / OTHER_DAY, self.published.high * OTHER_DAY
+        return expected([self.published])
 
     def agrees(self, ratio: Estimate) -> bool:
         """Whether a ratio is in the expected range."""
@@ -53,6 +53,11 @@ class Claim:
     def place(self) -> str:
         """The workload and the point."""
         return f"{self.point.workload} {self.point.label}"
+
+
+def expected(published: Sequence[Estimate]) -> tuple[float, float]:
+    """The range in which published ratios should lie on another day: their intervals, wider by OTHER_DAY."""
+    return min(one.low for one in published) / OTHER_DAY, max(one.high for one in published) * OTHER_DAY
 
 
 def claims(summary: Summary) -> list[Claim]:

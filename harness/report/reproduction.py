@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from harness import quantity
+from harness.report import own_claims
 from harness.report.claims import range_of
-from harness.report.own_claims import OTHER_DAY
 from harness.report.summary import RAY_PAPER, Summary
 from harness.report.text_table import NOTHING, TextTable
 from harness.stats.intervals import Estimate
@@ -17,7 +17,7 @@ def table(summary: Summary) -> TextTable:
     """A row per workload.
 
     Time is that of all its points and backends, memory the most that a backend held. The ratios are of the points with
-    the lowest and the highest. The expected range is wider, by the factor that separates two days.
+    the lowest and the highest. The expected range is that of the claims.
     """
     seconds: dict[str, float] = defaultdict(float)
     memory: dict[str, int] = defaultdict(int)
@@ -49,5 +49,4 @@ def _ratios(summary: Summary, workload: str) -> tuple[str, str, str]:
 def _expected(ratios: Sequence[Estimate]) -> str:
     if not ratios:
         return NOTHING
-    values = [ratio.value for ratio in ratios]
-    return f"{quantity.times(min(values) / OTHER_DAY)} to {quantity.times(max(values) * OTHER_DAY)}"
+    return " to ".join(map(quantity.times, own_claims.expected(ratios)))

@@ -71,7 +71,8 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     fault = None if after is None else time_fault(after, "after")
     if fault is not None:
         container.fault(f": connect({_name(source)}, {_name(target)}): {fault}", where)
-    delay = None if after is None or fault is not None else int(after)
+    # A wrong delay is still meant as one: a cycle through the connection is no second fault.
+    delay = None if after is None else 0 if fault is not None else int(after)
     container.connections.append(Connection(*ends, delay, physical, repeat, building.mode, where))
 
 

@@ -61,12 +61,23 @@ class _ReactorType(type):
             raise
         except Exception as error:
             where = instance.where or raised_at(error.__traceback__)
-            raised = f"the constructor raised {type(error).__name__}: {words_of(error)}"
+            raised = f"the constructor raised {type(error).__name__}: {words_of(error)}{_near(error)}"
             raise refusal(raised, where) from error
         finally:
             building.stack.pop()
             building.mode, building.where = outer
         return self
+
+
+def _near(error: Exception) -> str:
+    """The ports of the reactor that lacks an attribute, as the end of the error's message."""
+    if isinstance(error, AttributeError) and isinstance(error.obj, Reactor):
+        return did_you_mean(error.name or "", _port_names(error.obj))
+    return ""
+
+
+def _port_names(reactor: Reactor) -> list[str]:
+    return [name for name, bound in instance_of(reactor).elements.items() if isinstance(bound, BoundPort)]
 
 
 def _parameters(
@@ -256,7 +267,7 @@ class Bank(Generic[R]):
         for member in self._members:
             port = instance_of(member).elements.get(name)
             if not isinstance(port, BoundPort):
-                known = [key for key, bound in instance_of(member).elements.items() if isinstance(bound, BoundPort)]
-                raise AttributeError(f"{type(member).__name__} has no port {name!r}{did_you_mean(name, known)}")
+                hint = did_you_mean(name, _port_names(member))
+                raise AttributeError(f"{type(member).__name__} has no port {name!r}{hint}")
             ports += port.channels
         return ports

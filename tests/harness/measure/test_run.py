@@ -1,52 +1,22 @@
 """Whole runs of the fake workload: real processes, real files."""
 
-import itertools
 import json
 import math
 import os
 import re
-import signal
 import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from harness.cli.options import budget_s
-from harness.measure import block, runner
-from harness.store.measurements import MEASUREMENTS
+from harness.measure import block
 from harness.store.recorded_turns import TURNS
-from harness.store.status import OK
 from harness.store.trial_records import TRIALS
-
-METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
-TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
-ONE = (*TWO, "--trials", "1")
-LIMIT_S = 60
-
-
-def rows_of(directory):
-    return MEASUREMENTS.read(Path(directory))
-
-
-def statuses(directory):
-    """The status of each backend's trial 0, by behaviour."""
-    return {(row.scenario, row.backend): row.status for row in rows_of(directory) if row.metric == "throughput"}
-
-
-def wait_until(condition):
-    give_up = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
-
-
-def alive(pids):
-    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+from tests.harness.measure.fake_run import METRICS, ONE, SLOW, TWO, rows_of, statuses, wait_until
 
 
 def test_every_trial_gives_every_metric_and_one_digest(harness):
@@ -170,131 +140,6 @@ def test_a_complete_run_has_nothing_to_resume(harness, finished):
     assert len(json.loads(Path("out/machine.json").read_bytes())["sessions"]) == 2
 
 
-INTERRUPTED_OTHERWISE = pytest.mark.slow(reason="a run and its completion for each signal; one is always tried")
-SLOW = ("run", *TWO, "--trials", "2", "--set", "pause=0.05", "--output", "out")
-
-
-@pytest.mark.parametrize(
-    ("number", "status"),
-    [
-        (signal.SIGINT, 130),
-        pytest.param(signal.SIGKILL, -9, marks=INTERRUPTED_OTHERWISE),
-        pytest.param(signal.SIGTERM, 143, marks=INTERRUPTED_OTHERWISE),
-    ],
-    ids=str,
-)
-def test_an_interrupted_run_can_be_completed(start, harness, number, status):
-    interrupted = start(*SLOW)
-    path = Path("out/measurements.csv")
-    wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") > len(METRICS))
-    wait_until(lambda: len(psutil.Process(interrupted.pid).children(recursive=True)) >= 2)
-    tree = [process.pid for process in psutil.Process(interrupted.pid).children(recursive=True)]
-    before = path.read_bytes()
-    interrupted.send_signal(number)
-    _, errors = interrupted.communicate(timeout=LIMIT_S)
-    assert interrupted.returncode == status
-    wait_until(lambda: not alive(tree))
-    assert "Traceback" not in errors
-    if number != signal.SIGKILL:
-        assert "--output out --resume" in errors
-    assert path.read_bytes().startswith(before)
-
-    done = harness("run", "--output", "out", "--resume")
-    assert done.returncode == 0, done.stderr
-    assert path.read_bytes().startswith(before)
-    keys = [row.key for row in rows_of("out")]
-    assert len(keys) == len(set(keys)) == 2 * 2 * len(METRICS)
-    assert len({row.digest for row in rows_of("out")}) == 1
-    assert Path("out/logs").is_dir()
-
-
-@pytest.mark.slow(reason="a run and its completion; `make test` completes an interrupted run")
-def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsupported(harness):
-    once = Path("once")
-    arguments = (
-        *TWO,
-        "--trials",
-        "2",
-        "--set",
-        "behaviour=good,refuses,breaks_once",
-        "--set",
-        f"file={once.resolve()}",
-    )
-    first = harness("run", *arguments, "--output", "out")
-    assert first.returncode == 1
-    before = rows_of("out")
-    assert {row.status for row in before if row.is_failure} == {"RuntimeError: not yet"}
-    done = harness("run", "--output", "out", "--resume")
-    assert done.returncode == 0, done.stderr
-    assert "2 trials into out" in done.stderr  # a block runs as a whole
-    assert "1 trial failed before, to run again" in done.stderr
-    after = {row.key: row for row in rows_of("out")}
-    assert after.keys() == {row.key for row in before}
-    once = {row.point for row in before if row.is_failure}
-    assert all(after[row.key] == row for row in before if row.point not in once or row.trial)
-    assert not any(row.is_failure for row in after.values())
-    assert sum(row.unsupported for row in after.values()) == 2 * len(METRICS)
-
-
-def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
-    harness("run", *ONE, "--set", "behaviour=wrong", "--output", "out")
-    before = rows_of("out")
-    done = harness("run", "--output", "out", "--resume")
-    assert done.returncode == 1
-    assert "0 trials into out" in done.stderr
-    assert rows_of("out") == before
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harness, finished):
-    finished(*TWO)
-    trials = TRIALS.read(Path("out"))
-    backends = sorted({trial.backend for trial in trials})
-    status = {backends[0]: "digest differs: aa, most backends have bb", backends[1]: "error: it was the weather"}
-    TRIALS.write(Path("out"), [replace(trial, status=status[trial.backend]) for trial in trials])
-    done = harness("run", "--output", "out", "--resume")
-    assert done.returncode == 1
-    assert {row.backend: row.status for row in rows_of("out")} == {
-        backends[0]: status[backends[0]],
-        backends[1]: OK,
-    }
-
-
-@pytest.mark.usefixtures("made_up")
-def test_trials_that_are_added_know_no_budget_but_their_own(harness, monkeypatch):
-    clock = itertools.count()
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    assert (
-        harness("run", *TWO, "--set", "actors=2", "--trials", "3", "--budget", "1s", "--output", "out").returncode == 0
-    )
-    done = harness("run", "--resume", "--trials", "4", "--output", "out")
-    assert done.returncode == 0, done.stderr
-    assert len({row.trial for row in rows_of("out")}) == 4
-
-
-@pytest.mark.usefixtures("made_up")
-@pytest.mark.parametrize("table", [TRIALS, TURNS], ids=lambda table: table.file_name)
-def test_a_trial_whose_record_or_turns_are_missing_is_measured_again(harness, finished, table):
-    finished(*ONE)
-    table.write(Path("out"), [one for one in table.read(Path("out")) if one.backend == "serial"])
-    done = harness("run", *ONE, "--output", "out", "--resume")
-    assert done.returncode == 0, done.stderr
-    assert "2 trials into out" in done.stderr  # a block runs as a whole
-    assert len({row.key for row in rows_of("out")}) == 2 * len(METRICS)
-    assert len(TURNS.read(Path("out"))) == 3 * 2 * 2  # sweeps, trials, copies
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness, finished):
-    finished(*ONE)
-    trials = TRIALS.read(Path("out"))
-    forged = [replace(one, digest="beef-01") if one.backend == "reactor-inline" else one for one in trials]
-    TRIALS.write(Path("out"), forged)
-    done = harness("run", *ONE, "--output", "out", "--resume")
-    assert done.returncode == 1
-    assert statuses("out")["good", "reactor-inline"].startswith("digest differs: beef-01, serial has ")
-
-
 def test_two_runs_cannot_write_into_one_directory(start, harness):
     start(*SLOW)
     wait_until(lambda: Path("out/measurements.csv").exists())
@@ -364,86 +209,3 @@ def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness,
     done, real = (harness("run", *arguments, "--resume", *more) for more in (("--dry-run",), ()))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", real.stderr)
     assert message in done.stderr
-
-
-@pytest.mark.parametrize("line", [(), TWO], ids=["as it is", "repeated"])
-@pytest.mark.usefixtures("made_up")
-def test_trials_can_be_added(harness, line):
-    assert harness("run", *TWO, "--trials", "1", "--output", "out").returncode == 0
-    before = rows_of("out")
-    planned = harness("run", *line, "--trials", "2", "--output", "out", "--resume", "--dry-run")
-    assert planned.stdout.splitlines()[-1].startswith("2 trials, ")
-    assert json.loads(Path("out/grid.json").read_text())["points"][0]["trials"] == 1
-    done = harness("run", *line, "--trials", "2", "--output", "out", "--resume")
-    assert done.returncode == 0, done.stderr
-    assert rows_of("out")[: len(before)] == before
-    assert {row.trial_key[3] for row in rows_of("out")} == {0, 1}
-    fewer = harness("run", "--trials", "1", "--output", "out", "--resume")
-    assert fewer.stderr == "harness: out has 2 trials of a point; expected --trials 2 or more to add to them\n"
-
-
-def test_resuming_what_is_not_there_begins_nothing(harness):
-    done = harness("run", "--workload", "fake", "--backend", "serial", "--output", "missing", "--resume")
-    assert done.returncode == 2
-    assert (
-        done.stderr == "harness: missing: holds no run that could be resumed; leave out --resume to begin one there\n"
-    )
-    assert not Path("missing").exists()
-
-
-@pytest.mark.parametrize(("budget", "trials"), [("1s", [1, 1]), ("11s", [1, 1]), ("12s", [2, 1]), ("1h", [3, 3])])
-@pytest.mark.usefixtures("made_up")
-def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harness, monkeypatch, budget, trials):
-    clock = itertools.count()  # a second from look to look: a block takes three, and one passes before it
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    done = harness("run", *TWO, "--trials", "3", "--set", "actors=2,5", "--budget", budget, "--output", "out")
-    assert done.returncode == 0, done.stderr
-    grid = json.loads(Path("out/grid.json").read_text())
-    assert [point["trials"] for point in grid["points"]] == trials
-    assert len({row.trial_key for row in rows_of("out")}) == 2 * sum(trials)
-    counted = {(1, 1): "1 trial", (2, 1): "1 or 2 trials"}.get(tuple(trials))
-    told = f"the budget of {budget[:-1]} s is used: {counted} of each point"
-    assert (told in done.stderr) == (trials != [3, 3])
-    again = harness("run", "--resume", "--output", "out", "--dry-run")
-    assert again.stdout.startswith("0 trials")
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness, monkeypatch):
-    clock = itertools.count()
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    line = ("run", *TWO, "--set", "actors=2", "--trials", "3", "--output", "out")
-    assert harness(*line, "--budget", "1s").returncode == 0
-    assert len({row.trial_key for row in rows_of("out")}) == 2
-    done = harness(*line, "--budget", "1s", "--resume")
-    assert done.returncode == 0, done.stderr
-    assert len({row.trial_key for row in rows_of("out")}) == 2
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkeypatch):
-    line = ("run", *TWO, "--set", "actors=2,5", "--trials", "3", "--output", "out")
-    assert harness(*line, "--budget", "1h").returncode == 0
-    before = rows_of("out")
-    trials = TRIALS.read(Path("out"))
-    failed = [replace(trial, status="error: it was the weather") if trial.trial == 1 else trial for trial in trials]
-    TRIALS.write(Path("out"), failed)
-    clock = itertools.count(0, 1000)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    done = harness(*line, "--budget", "1h", "--resume")
-    assert "trials are left for --resume" in done.stderr
-    assert {row.trial_key for row in rows_of("out") if row.trial != 1} == {
-        row.trial_key for row in before if row.trial != 1
-    }
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("45s", 45), ("90m", 5400), ("90min", 5400), ("1.5h", 5400)])
-def test_a_budget_has_a_unit(text, seconds):
-    assert budget_s(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "5", "90 m", "-1h", "0m", "1d", "h", "3hin"])
-def test_a_budget_is_a_time(harness, text):
-    done = harness("run", *TWO, f"--budget={text}")
-    assert done.returncode == 2
-    assert f"--budget: expected a time such as 45s, 90m or 8h, got {text!r}" in done.stderr

@@ -2,6 +2,7 @@
 
 import json
 
+from harness.report import claims, document
 from harness.report.summary import summarise
 from harness.store import machine
 from harness.store.measurements import MEASUREMENTS, Measurement
@@ -161,3 +162,11 @@ def drawn(chart):
     figure = render(chart)
     FigureCanvasAgg(figure).draw()
     return figure
+
+
+THEIRS = {"actors": 15}  # as in the paper
+
+
+def claimed(summary):
+    """The rows of the paper's claims, by heading."""
+    return [dict(zip(claims.HEADINGS, row, strict=True)) for row in document.published_claims(summary).rows]

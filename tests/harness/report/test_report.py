@@ -2,14 +2,12 @@
 
 import dataclasses
 import json
-import re
 from statistics import fmean
-from types import MappingProxyType
 
 import pytest
 
 from harness.errors import UsageError
-from harness.report import claims, document, export, markdown, page, published, readme
+from harness.report import document, export, markdown, page
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.store import machine
@@ -18,7 +16,7 @@ from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import MESSAGES, CostRow
 from harness.store.trial_records import TrialRecord
 from tests.harness import runs
-from tests.harness.report.made_up import MACHINE, STEADY, times
+from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, claimed, times
 
 
 def ratio_of(summary, backend, baseline="serial"):
@@ -273,162 +271,6 @@ def test_a_report_needs_no_machine_description(results, tmp_path):
         summarise(tmp_path)
 
 
-def claimed(summary):
-    return [dict(zip(claims.HEADINGS, row, strict=True)) for row in document.published_claims(summary).rows]
-
-
-THEIRS = {"actors": 15}  # as in the paper
-
-
-def test_the_paper_s_claim_stands_beside_what_was_measured(results):
-    ours, rays = {"reactor-processes": times(100)}, {"ray-paper": times(5), "ray-pooled": times(50)}
-    (row,) = claimed(results({"serial": times(80), **ours, **rays}, setting=THEIRS))
-    # CartPole 3813.883 over 3276.540; here are neither Blackjack nor Pendulum
-    assert row == {
-        "claim": "Gymnasium: 1.21x the observations per second",
-        "published": "1.16x (without 2 points)",
-        "here, against ray-paper": "20.0x [20.0, 20.0]",
-        "best Ray": "2.00x [2.00, 2.00]",
-        "plain loop": "1.25x [1.25, 1.25]",
-        "direction here": "same direction",
-        "Ray otherwise": "ray-pooled 10.0x [10.0, 10.0]",
-    }
-
-
-@pytest.mark.parametrize(
-    ("ours", "holds"),
-    [(105, "same direction"), (150, "same direction"), (90, "no"), ([80, 120, 100, 90, 115], "undecided")],
-)
-def test_whether_a_claim_holds_here_is_seen_from_the_whole_interval(results, ours, holds):
-    ours = ours if isinstance(ours, list) else times(ours)
-    (row,) = claimed(results({"reactor-processes": ours, "ray-paper": times(100)}, setting=THEIRS))
-    assert row["direction here"] == holds
-    assert row["best Ray"] == row["here, against ray-paper"]
-
-
-def test_a_claim_may_hold_at_one_point_and_not_at_another(results):
-    (row,) = claimed(
-        results(
-            {"reactor-processes": times(90), "ray-paper": times(100)},
-            {"reactor-processes": times(190), "ray-paper": times(100)},
-            setting=THEIRS,
-        )
-    )
-    assert row["direction here"] == "not everywhere"
-
-
-def test_a_claim_is_undecided_where_the_verdict_would_be(results):
-    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-paper": times(100)}
-    narrow = {"reactor-processes": times(150), "ray-paper": times(100)}
-    (row,) = claimed(results(narrow, wide, setting=THEIRS))
-    assert row["direction here"] == "undecided at some points"
-
-
-@pytest.mark.parametrize("setting", [{"actors": 4}, {"env": "busy:2ms"}, {"steps_per_message": 10}])
-def test_a_point_that_the_paper_does_not_have_says_nothing_of_its_claim(results, setting):
-    ours, ray = {"reactor-processes": times(150)}, {"ray-paper": times(100)}
-    assert not claimed(results(ours | ray, setting=THEIRS | setting))
-
-
-def test_without_ray_nothing_is_said_of_the_claim(results):
-    summary = results({"serial": times(150), "reactor-processes": times(100)})
-    assert not claimed(summary)
-    assert claims.HEADING not in markdown.to_markdown(summary)
-
-
-def test_of_two_trials_no_interval_is_shown(results):
-    summary = results({"serial": [100, 120], "reactor-inline": [150, 130]})
-    (table,) = document.tables(summary)
-    assert table.rows[1][1] == "reactor-inline"
-    assert "[" not in "".join(cell for row in table.rows for cell in row)
-
-
-HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
-
-
-def told_in_readme(summary, drawn=MappingProxyType({})):
-    return readme.section(summary, drawn, summary.path.parent)
-
-
-def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
-    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-pooled": times(120)}
-    assert readme.table(results(wide)).rows[0][-2].endswith("], undecided")
-
-
-@pytest.mark.parametrize(
-    ("ours", "bold"),
-    [
-        ([100, 300, 150, 400, 120], [True, True, False]),
-        (times(300), [False, True, False]),
-        (times(60), [True, False, False]),
-    ],
-    ids=["a tie", "ours", "the loop"],
-)
-def test_in_readme_the_best_of_a_point_and_a_tie_with_it_are_bold(results, ours, bold):
-    row = readme.table(results({"serial": times(160), "reactor-processes": ours, "ray-pooled": times(20)})).rows[0]
-    assert [cell.startswith("**") for cell in row[2:5]] == bold
-
-
-def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
-    summary = results({"serial": times(50)})
-    figures = summary.path / "figures"
-    shown = told_in_readme(summary, {name: figures / f"{name}.svg" for name in ("step_time", "round_time")})
-    assert re.findall(r"!\[.*\]\((.*)\)", shown) == [f"{summary.path.name}/figures/step_time.svg"]
-    assert "![" not in told_in_readme(summary)
-
-
-def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
-    summary = results({"serial": times(150), "reactor-processes": times(100), "ray-paper": times(5)}, setting=THEIRS)
-    page = tmp_path / "page.md"
-    begin, end = readme.marks("claims")
-    page.write_text(f"before {begin} old {end} after")
-    readme.update(page, summary, {})
-    text = page.read_text()
-    assert text.startswith(f"before {begin}\n| claim | published |")
-    assert text.endswith(f"{end} after")
-    assert " old " not in text
-    assert "same direction" in text
-    for broken in (begin, f"{end} {begin}", f"{begin}{end}" * 2, "none"):
-        page.write_text(broken)
-        with pytest.raises(UsageError, match="markers" if broken == "none" else "once each"):
-            readme.update(page, summary, {})
-        assert page.read_text() == broken
-
-
-def test_a_page_of_vectors_has_each_beside_the_loop(results):
-    summary = results({"serial": times(100), "gymnasium-async": times(200), "reactor-vector": times(50)})
-    drawn = {name: summary.path / "figures" / f"{name}.svg" for name in ("vectors", "step_time")}
-    picture, table, told = readme.vectors(summary, drawn, summary.path).strip().split("\n\n")
-    assert picture == "![Vector environments, by how long the environment takes](figures/vectors.svg)"
-    head, _, row = table.splitlines()
-    assert head == "| workload | point | gymnasium-async | reactor-vector |"
-    assert re.search(r"\| 2\.00x \[2\.00, 2\.00\] \| 0\.50x \[", row)
-    assert "`serial`" in told
-
-
-def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
-    described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
-    described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]
-    hostile = {"workload": HOSTILE, "scenario": HOSTILE}
-    summary = results(
-        {"serial": times(150), "reactor-inline": times(100), HOSTILE: STEADY}, described=described, **hostile
-    )
-    page = tmp_path / "README.md"
-    page.write_text("".join(mark for part in readme.PARTS for mark in readme.marks(part)))
-    readme.update(page, summary, {})
-    filled = page.read_text()
-    for part in readme.PARTS:
-        for mark in readme.marks(part):
-            filled = filled.replace(mark, "")
-    for text in (markdown.to_markdown(summary), filled):
-        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
-        for dangerous in ("<script", "](javascript", "<!-- c", "\n# <", "\n# &"):
-            assert dangerous not in text, dangerous
-        for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
-            (width,) = {line.replace("\\|", "").count("|") for line in table.splitlines()}
-            assert width > 2
-
-
 def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
     known = TrialRecord(
         "gym_sampling",
@@ -453,10 +295,3 @@ def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
         ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
     )
-
-
-def test_the_part_of_the_time_that_the_paper_claims_for_q_learning_is_that_of_one_minibatch():
-    theirs, ours = (published.series("q_learning")[system].points for system in ("ray", "lf"))
-    less = {x: f"{100 * (1 - ours[x].value / theirs[x].value):.1f} %" for x in ours}
-    (minibatch,) = [x for x, part in less.items() if part == "31.2 %"]
-    assert f"{less[minibatch]} less time with a minibatch of {minibatch}" in claims._CLAIMS["q_learning"]

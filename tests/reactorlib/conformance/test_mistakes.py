@@ -28,7 +28,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.errors import EffectError, ElaborationError, ReactionError, RunError
-from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import Execute, values
 
 HERE = "test_mistakes.py:"
@@ -307,7 +307,12 @@ def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[React
 @pytest.mark.parametrize(
     ("construct", "hint"),
     [
-        (lambda main: connect(main.source.otu, main.inp), "'Source' object has no attribute 'otu'"),
+        (
+            lambda main: connect(main.source.otu, main.inp),
+            "no attribute 'otu': did you mean 'out'? There is out, wide (",
+        ),
+        (lambda main: connect(main.source.out, main.inq), "no attribute 'inq': did you mean 'inp'? ("),
+        (lambda main: main.source.out.otu, "has no attribute 'otu' ("),
         (lambda main: connect(main.bank.nope, main.inp), "Source has no port 'nope': there is out, wide"),
         (lambda main: connect(main.bank.wid, main.inp), "Source has no port 'wid': did you mean 'wide'?"),
         (lambda main: connect(main.source.wide[3], main.inp), "IndexError"),
@@ -317,6 +322,15 @@ def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[React
 )
 def test_a_name_that_a_constructor_misspells(construct: Any, hint: str) -> None:
     refused(constructing(construct), hint, HERE)
+
+
+def test_a_delay_without_a_unit_on_a_cycle_is_one_fault() -> None:
+    class Main(Reactor):
+        def __init__(self) -> None:
+            self.relay = Relay()
+            connect(self.relay.out, self.relay.inp, after=3)
+
+    refused(Main, "connect(", "after must have a unit", HERE)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -22,10 +23,11 @@ from tests.reactorlib.reference.specification import ProgramSpec
 
 PROGRAMS = int(os.environ.get("REACTORLIB_RANDOM_FAILURES", "60"))
 CHUNK = 10
+Faults = set[tuple[str, tuple[int, int]]]
 EXECUTORS = [Executor.parse(text) for text in ("threads:3:scattered", "processes:2:scattered", "processes:4:scattered")]
 
 
-def faults_of(program: ProgramSpec, choices: random.Random) -> set[tuple[str, tuple[int, int]]]:
+def faults_of(program: ProgramSpec, choices: random.Random) -> Faults:
     """Some (method, tag): whatever has a method of this name fails there, on as many workers as it runs."""
     records = observe(program)[0].records
     chosen = choices.sample(records, min(len(records), choices.randrange(1, 4)))
@@ -42,10 +44,10 @@ def error_of(program: ProgramSpec, executor: Executor) -> Any:
     return None
 
 
-@pytest.mark.parametrize("chunk", first(1, range(-(-PROGRAMS // CHUNK)), "of 60 random programs 10 are always tried"))
-def test_the_error_is_that_of_inline(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def failing(monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """Methods raise at the tags that the set has."""
     perform = body.perform
-    faults: set[tuple[str, tuple[int, int]]] = set()
+    faults: Faults = set()
 
     def failing(reactor: Any, name: str, *rest: Any) -> None:
         if (name, tuple(current_tag())) in faults:
@@ -53,12 +55,23 @@ def test_the_error_is_that_of_inline(chunk: int, monkeypatch: pytest.MonkeyPatch
         perform(reactor, name, *rest)
 
     monkeypatch.setattr(body, "perform", failing)
+    return faults
+
+
+def check(seed: int, executors: Sequence[Executor], faults: Faults) -> None:
+    """Compare what a program says on each executor with what it says on inline."""
+    program = generate(Seeded(seed))
+    faults.clear()
+    found = faults_of(program, random.Random(seed))
+    faults |= found
+    expected = error_of(program, Executor())
+    for executor in executors:
+        got = error_of(program, executor)
+        assert got == expected, f"seed {seed}, {executor}, {faults}\n{render(program)}"
+
+
+@pytest.mark.parametrize("chunk", first(1, range(-(-PROGRAMS // CHUNK)), "of 60 random programs 10 are always tried"))
+def test_the_error_is_that_of_inline(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = failing(monkeypatch)
     for seed in range(chunk * CHUNK, min((chunk + 1) * CHUNK, PROGRAMS)):
-        program = generate(Seeded(50_000 + seed))
-        faults.clear()
-        found = faults_of(program, random.Random(seed))
-        faults |= found
-        expected = error_of(program, Executor())
-        for executor in EXECUTORS:
-            got = error_of(program, executor)
-            assert got == expected, f"seed {50_000 + seed}, {executor}, {faults}\n{render(program)}"
+        check(50_000 + seed, EXECUTORS, faults)

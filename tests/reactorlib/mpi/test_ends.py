@@ -46,7 +46,7 @@ def test_all_ranks_have_the_same_result(start: Any) -> None:
 )  # fmt: skip
 def test_what_is_raised_on_any_rank_is_printed_once(start: Any, way: str, error: str, note: str) -> None:
     ended = start(3, ENDS, way).ended()
-    assert ended.status == 1
+    assert ended.status != 0  # MPI_Abort(1) kills the ranks; MPICH's launcher may report a killed one's status
     assert ended.err.count(error) == 1
     assert note in ended.err
 

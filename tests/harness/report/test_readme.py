@@ -1,0 +1,95 @@
+"""What the report writes into README and the pages."""
+
+import re
+from types import MappingProxyType
+
+import pytest
+
+from harness.errors import UsageError
+from harness.report import markdown, readme
+from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, times
+
+HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
+
+
+def told_in_readme(summary, drawn=MappingProxyType({})):
+    return readme.section(summary, drawn, summary.path.parent)
+
+
+def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
+    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-pooled": times(120)}
+    assert readme.table(results(wide)).rows[0][-2].endswith("], undecided")
+
+
+@pytest.mark.parametrize(
+    ("ours", "bold"),
+    [
+        ([100, 300, 150, 400, 120], [True, True, False]),
+        (times(300), [False, True, False]),
+        (times(60), [True, False, False]),
+    ],
+    ids=["a tie", "ours", "the loop"],
+)
+def test_in_readme_the_best_of_a_point_and_a_tie_with_it_are_bold(results, ours, bold):
+    row = readme.table(results({"serial": times(160), "reactor-processes": ours, "ray-pooled": times(20)})).rows[0]
+    assert [cell.startswith("**") for cell in row[2:5]] == bold
+
+
+def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
+    summary = results({"serial": times(50)})
+    figures = summary.path / "figures"
+    shown = told_in_readme(summary, {name: figures / f"{name}.svg" for name in ("step_time", "round_time")})
+    assert re.findall(r"!\[.*\]\((.*)\)", shown) == [f"{summary.path.name}/figures/step_time.svg"]
+    assert "![" not in told_in_readme(summary)
+
+
+def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
+    summary = results({"serial": times(150), "reactor-processes": times(100), "ray-paper": times(5)}, setting=THEIRS)
+    page = tmp_path / "page.md"
+    begin, end = readme.marks("claims")
+    page.write_text(f"before {begin} old {end} after")
+    readme.update(page, summary, {})
+    text = page.read_text()
+    assert text.startswith(f"before {begin}\n| claim | published |")
+    assert text.endswith(f"{end} after")
+    assert " old " not in text
+    assert "same direction" in text
+    for broken in (begin, f"{end} {begin}", f"{begin}{end}" * 2, "none"):
+        page.write_text(broken)
+        with pytest.raises(UsageError, match="markers" if broken == "none" else "once each"):
+            readme.update(page, summary, {})
+        assert page.read_text() == broken
+
+
+def test_a_page_of_vectors_has_each_beside_the_loop(results):
+    summary = results({"serial": times(100), "gymnasium-async": times(200), "reactor-vector": times(50)})
+    drawn = {name: summary.path / "figures" / f"{name}.svg" for name in ("vectors", "step_time")}
+    picture, table, told = readme.vectors(summary, drawn, summary.path).strip().split("\n\n")
+    assert picture == "![Vector environments, by how long the environment takes](figures/vectors.svg)"
+    head, _, row = table.splitlines()
+    assert head == "| workload | point | gymnasium-async | reactor-vector |"
+    assert re.search(r"\| 2\.00x \[2\.00, 2\.00\] \| 0\.50x \[", row)
+    assert "`serial`" in told
+
+
+def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
+    described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
+    described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]
+    hostile = {"workload": HOSTILE, "scenario": HOSTILE}
+    summary = results(
+        {"serial": times(150), "reactor-inline": times(100), HOSTILE: STEADY}, described=described, **hostile
+    )
+    page = tmp_path / "README.md"
+    page.write_text("".join(mark for part in readme.PARTS for mark in readme.marks(part)))
+    readme.update(page, summary, {})
+    filled = page.read_text()
+    for part in readme.PARTS:
+        for mark in readme.marks(part):
+            filled = filled.replace(mark, "")
+    for text in (markdown.to_markdown(summary), filled):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+        for dangerous in ("<script", "](javascript", "<!-- c", "\n# <", "\n# &"):
+            assert dangerous not in text, dangerous
+        for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
+            (width,) = {line.replace("\\|", "").count("|") for line in table.splitlines()}
+            assert width > 2
