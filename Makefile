@@ -27,7 +27,7 @@ FT_STAMP := $(FT_VENV)/.installed
 ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 ADAPTERS_TESTS := tests/reactorlib/gymnasium/test_sb3.py tests/reactorlib/gymnasium/test_tianshou.py \
-  tests/reactorlib/gymnasium/test_torchrl.py tests/test_doc_examples.py
+  tests/reactorlib/gymnasium/test_torchrl.py tests/reactorlib/gymnasium/test_parallel_agents.py tests/test_doc_examples.py
 # An environment with RLlib, which needs an older Gymnasium than the suite.
 RLLIB_VENV := .venv-rllib
 RLLIB_STAMP := $(RLLIB_VENV)/.installed
@@ -126,8 +126,8 @@ test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' 
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest $(FT_TESTS)
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest tests/workloads/test_backends.py -k sampling
 
-test-adapters: $(ADAPTERS_STAMP) $(RLLIB_STAMP)  ## run the tests with Stable-Baselines3, Tianshou, TorchRL and RLlib: some minutes
-	$(ADAPTERS_VENV)/bin/python -c 'import stable_baselines3, tianshou, torchrl'  # without which their tests are skipped
+test-adapters: $(ADAPTERS_STAMP) $(RLLIB_STAMP)  ## run the tests with Stable-Baselines3, Tianshou, TorchRL, RLlib and PettingZoo: some minutes
+	$(ADAPTERS_VENV)/bin/python -c 'import pygame, stable_baselines3, tianshou, torchrl'  # without which their tests are skipped
 	$(ADAPTERS_VENV)/bin/python -m pytest -k 'not test_an_example or training-loop or vector-environments' $(ADAPTERS_TESTS)
 	$(RLLIB_VENV)/bin/python -c 'import ray.rllib'
 	$(RLLIB_VENV)/bin/python -m pytest -k 'rllib or training-loop' tests/reactorlib/gymnasium/test_rllib.py tests/test_doc_examples.py
@@ -190,7 +190,7 @@ $(FT_STAMP): pyproject.toml
 $(ADAPTERS_STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ADAPTERS_VENV)
 	$(ADAPTERS_VENV)/bin/python -m pip install --constraint constraints.txt --prefer-binary $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
-	  --editable '.[gymnasium,vectors]' hypothesis pytest pytest-timeout
+	  --editable '.[gymnasium,vectors]' pettingzoo pygame hypothesis pytest pytest-timeout
 	@touch $@
 
 # The versions of constraints.txt, but for Gymnasium's.
