@@ -23,6 +23,11 @@ FT_VENV ?= .venv-ft
 WHEEL_VENV ?= .venv-wheel
 DIST ?=
 FT_STAMP := $(FT_VENV)/.installed
+# An environment with the libraries of which adapters are tested.
+ADAPTERS_VENV := .venv-adapters
+ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
+ADAPTERS_TESTS := tests/reactorlib/gymnasium/test_sb3.py tests/reactorlib/gymnasium/test_tianshou.py \
+  tests/reactorlib/gymnasium/test_torchrl.py tests/test_doc_examples.py
 # An environment with RLlib, which needs an older Gymnasium than the suite.
 RLLIB_VENV := .venv-rllib
 RLLIB_STAMP := $(RLLIB_VENV)/.installed
@@ -44,7 +49,7 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -122,6 +127,12 @@ test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' 
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest $(FT_TESTS)
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest tests/workloads/test_backends.py -k sampling
 
+test-adapters: $(ADAPTERS_STAMP) $(RLLIB_STAMP)  ## run the tests with Stable-Baselines3, Tianshou, TorchRL and RLlib: some minutes
+	$(ADAPTERS_VENV)/bin/python -c 'import stable_baselines3, tianshou, torchrl'  # without which their tests are skipped
+	$(ADAPTERS_VENV)/bin/python -m pytest -k 'not test_an_example or training-loop or vector-environments' $(ADAPTERS_TESTS)
+	$(RLLIB_VENV)/bin/python -c 'import ray.rllib'
+	$(RLLIB_VENV)/bin/python -m pytest -k 'rllib or training-loop' tests/reactorlib/gymnasium/test_rllib.py tests/test_doc_examples.py
+
 test-openmpi:  ## run the tests of ranks with Open MPI; OMPI_TESTS='-m soak tests/soak/test_mpi.py' repeats them
 	$(PYTHON) -m venv $(OMPI_VENV)
 	$(OMPI_VENV)/bin/python -m pip install --quiet --editable . openmpi mpi4py numpy gymnasium hypothesis pytest pytest-timeout
@@ -152,7 +163,7 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(ADAPTERS_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
@@ -177,10 +188,16 @@ $(FT_STAMP): pyproject.toml
 	-$(FT_VENV)/bin/python -m pip uninstall --quiet --yes triton  # for GPUs; torch's optimizers load it, and it switches the GIL on
 	@touch $@
 
+$(ADAPTERS_STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ADAPTERS_VENV)
+	$(ADAPTERS_VENV)/bin/python -m pip install --constraint constraints.txt --prefer-binary $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  --editable '.[gymnasium,vectors]' hypothesis pytest pytest-timeout
+	@touch $@
+
 # The versions of constraints.txt, but for Gymnasium's.
 $(RLLIB_STAMP): constraints.txt
 	$(PYTHON) -m venv $(RLLIB_VENV)
 	grep -v '^gymnasium==' constraints.txt > $(RLLIB_VENV)/constraints.txt
 	$(RLLIB_VENV)/bin/python -m pip install --disable-pip-version-check --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
-	  --constraint $(RLLIB_VENV)/constraints.txt 'ray[rllib]' torch psutil
+	  --constraint $(RLLIB_VENV)/constraints.txt 'ray[rllib]' torch psutil hypothesis pytest pytest-timeout
 	@touch $@
