@@ -95,6 +95,7 @@ readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ a
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
 	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
+	$(if $(wildcard results/threads),$(HARNESS) report results/threads --readme docs/threads.md)
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there
