@@ -41,7 +41,7 @@ tested = $(BIN)/python -m pytest -n $(JOBS) $(1) tests/test_slow.py $(KERNEL_TES
   $(BIN)/python -m pytest -n $(JOBS) $(1) $(KERNEL_TESTS:%=--ignore=%) && exit $$kernel
 # Processes that run tests at the same time.
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
-FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
+FT_TESTS ?= tests/reactorlib/conformance tests/reactorlib/executors/test_choice.py tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
 KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
