@@ -176,7 +176,6 @@ _THREADS = Preset(
     budget_s=75 * MINUTE,
     backends=(
         "serial",
-        "reactor-threads",
         "reactor-processes",
         "ray-pooled",
         "ray-compiled",
