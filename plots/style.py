@@ -97,6 +97,8 @@ _FURTHER = {
     "predicted": Look("messages free", "#A1A1A1", "", hollow=True),
     "predicted_paid": Look("messages paid", "#6E6E6E", "", hollow=True),
     "predicted_here": Look("on these cores", "#4F4F4F", "", hollow=True),
+    "predicted_first": Look("predicted before", "#4F4F4F", "o", hollow=True),
+    "best-ray": Look("best Ray", "#E69F00", "^"),
     "published-ray": Look("Ray, published", "#B03A00", "v", hollow=True),
     "published-lf": Look("Lingua Franca, published", "#117733", "o", hollow=True),
 }

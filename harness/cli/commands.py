@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -22,7 +23,7 @@ from harness.cli.run_command import console_of_progress, end_on_signals, latest,
 from harness.errors import Terminated, UsageError
 from harness.measure import block
 from harness.plan.grid import Grid
-from harness.report import finished_run, own_claims, run_changes, study_tables, summary, terminal
+from harness.report import contributed, finished_run, own_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.report.text_table import TextTable
 from harness.stats.judgement import Judgement
@@ -162,6 +163,19 @@ def _studied(rows: Sequence[OfPoint], tables: Iterable[TextTable], *words: str) 
     return 1 if any(row.is_failure for row in rows) else 0
 
 
+def _contributed(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    found = contributed.read_all(parsed.directory)
+    points = contributed.points(found.values())
+    terminal.print_grid(contributed.table(points), _output())
+    from harness.report import readme  # imports matplotlib
+    from harness.report.figures import contributed_figures
+
+    drawn = contributed_figures.draw(points, parsed.directory)
+    for page in parsed.readme:
+        readme.fill(page, {contributed.PART: partial(readme.contributions, found, points, drawn, page.parent)})
+    return 0
+
+
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     try:
         base, new = finished_run.load(parsed.base), finished_run.load(parsed.new)
@@ -211,5 +225,6 @@ COMMANDS = {
     "breakdown": _breakdown,
     "scaling": _scaling,
     "report": _report,
+    "contributed": _contributed,
     "compare": _compare,
 }

@@ -19,6 +19,7 @@ from workloads.catalogue import BACKENDS, WORKLOADS
 
 RUNS = Path("results/runs")
 LATEST = Path("results/latest")
+CONTRIBUTED = Path("results/contributed")
 DEFAULT_PRESET = "quick"
 
 Command = Callable[[argparse.Namespace, Sequence[str]], int]
@@ -61,6 +62,10 @@ _BREAKDOWN = (
 _SCALING = (
     "Measure the cost of a message, and trace the reactor programs of a finished run. Predict the speed-up on 1 to 64 "
     "workers, measure it up to twice the cores, and write scaling.csv and messages.csv."
+)
+_CONTRIBUTED = (
+    "Check the files that runs of the preset contribute have left on any machine. Print their speed-ups by cores, and "
+    "draw them. A broken file ends the command, with its place and fault in one line."
 )
 _REPORT = "Print the answer on one screen, and write figures/, report.md and report.html, which opens from disk."
 _COMPARE = """\
@@ -120,6 +125,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors", _BREAKDOWN))
     _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured", _SCALING))
     _add_report(add("report", "compare the backends of a run, with intervals and doubts", _REPORT))
+    _add_contributed(add("contributed", "speed-up by cores, from the files of many machines", _CONTRIBUTED))
     _add_compare(add("compare", "what became slower between two runs", _COMPARE))
     return made
 
@@ -179,6 +185,16 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
     every = "draw every backend, not only loop, reactors, best Ray and ceiling"
     command.add_argument("--all-backends", action="store_true", help=every)
+    _add_readme(command)
+
+
+def _add_contributed(command: argparse.ArgumentParser) -> None:
+    files = f"the directory of the files (default: {CONTRIBUTED})"
+    command.add_argument("directory", type=Path, nargs="?", default=CONTRIBUTED, metavar="DIR", help=files)
+    _add_readme(command)
+
+
+def _add_readme(command: argparse.ArgumentParser) -> None:
     filled = "put results between the markers of this page as well; repeatable"
     command.add_argument("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
 

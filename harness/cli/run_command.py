@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -23,8 +24,11 @@ from harness.measure.subject import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import Selection, select
 from harness.quantity import counted
+from harness.report import contributed
+from harness.report.summary import summarise
 from harness.store import machine, run_directory
 from harness.store.run_directory import RunDirectory
+from harness.studies.scaling import scaling_run as scaling
 from workloads.catalogue import FREE_THREADED
 
 _SHOWN_FAILURES = 20
@@ -57,6 +61,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
         _print_again(again, console)
         try:
+            budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, opened.grid.size - len(todo), expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
         except (KeyboardInterrupt, Terminated):
@@ -65,6 +70,15 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             console.print(f"interrupted with {left} left; to complete them: {command}")
             raise
         return _conclude(opened, parsed.json, console)
+
+
+def _predict(opened: RunDirectory, limit_s: float | None, budget_s: float | None, console: Console) -> float | None:
+    """Predict what the grid wants predicted, unless something is measured already; the budget that is left."""
+    began = time.monotonic()
+    if opened.grid.predicts and not opened.trials:
+        limit_s = limit_s or opened.grid.time_limit_s
+        scaling.predict_here(opened.path, opened.run_id, opened.grid.points, limit_s, console.print)
+    return budget_s and max(0.0, budget_s - (time.monotonic() - began))
 
 
 def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
@@ -135,7 +149,17 @@ def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
     console.print(f"done; next: python -m harness report {opened.path}")
+    if opened.grid.predicts:
+        _contribute(opened.path, console)
     return 1 if failed else 0
+
+
+def _contribute(path: Path, console: Console) -> None:
+    """Write the run's contribution, or print why there is none."""
+    try:
+        console.print(f"to contribute: {contributed.write(summarise(path))}")
+    except UsageError as error:
+        console.print(f"nothing to contribute: {error}")
 
 
 def _select(parsed: argparse.Namespace) -> Selection:

@@ -121,11 +121,13 @@ class Description(TypedDict):
     time_limit_s: float
     schema: int
     budget_s: NotRequired[float | None]
+    predicts: NotRequired[bool]
 
 
 @dataclass(frozen=True)
 class Grid:
     """All trials of a run. `time_limit_s`: for one trial. `budget_s`: for all, which may then be fewer than these.
+    `predicts`: see `Preset`.
 
     Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
@@ -135,6 +137,7 @@ class Grid:
     seed: int
     time_limit_s: float
     budget_s: float | None = None
+    predicts: bool = False
 
     def __post_init__(self) -> None:
         fewest = min((point.trials for point in self.points), default=0)
@@ -192,7 +195,7 @@ class Grid:
     def describe(self) -> dict[str, Any]:
         """The grid as JSON can hold it; equal for equal grids."""
         points = [{"workload": one.workload, "trials": one.trials, "parameters": one.values} for one in self.points]
-        described = {name: getattr(self, name) for name in ("seed", "time_limit_s", "budget_s")}
+        described = {name: getattr(self, name) for name in ("seed", "time_limit_s", "budget_s", "predicts")}
         return {"points": points, "backends": list(self.backends), "schema": SCHEMA, **described}
 
     @classmethod
@@ -210,7 +213,7 @@ class Grid:
             parameters = canonical(make_task(one["workload"], one["parameters"]), one["parameters"])
             points.append(Point(one["workload"], parameters, one["trials"]))
         limits = description["time_limit_s"], description.get("budget_s")
-        return cls(tuple(points), names, description["seed"], *limits)
+        return cls(tuple(points), names, description["seed"], *limits, predicts=description.get("predicts", False))
 
 
 def differences(before: Grid, now: Grid) -> str:

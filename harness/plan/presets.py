@@ -47,7 +47,8 @@ def sweep(workload: str, **values: Any) -> Sweep:
 @dataclass(frozen=True)
 class Preset:
     """Sweeps and the backends on which they run. `time_limit_s`: for one trial. `budget_s`: for all. It may
-    allow fewer trials, but at least one of each point.
+    allow fewer trials, but at least one of each point. `predicts`: each point's speed-up is predicted before it is
+    measured, and the run ends with a file to contribute.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Preset:
     trials: int = TRIALS
     time_limit_s: float = 180
     budget_s: float | None = None
+    predicts: bool = False
 
 
 _SMOKE = Preset(
@@ -199,5 +201,21 @@ _THREADS = Preset(
     ),
 )
 
-_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES, _THREADS)
+# The rounds are few: a plain loop verifies all of them on 512 environments where there are 256 cores.
+_SHARED = ByCores(8, each=2)
+_CONTRIBUTE = Preset(
+    name="contribute",
+    summary="a file of your machine for docs/contributed.md, predicted before it is measured; ten minutes",
+    budget_s=10 * MINUTE,
+    predicts=True,
+    backends=("serial", "reactor-processes", "ray-pooled", "ray-pooled-compiled", "lockstep"),
+    sweeps=(
+        sweep("gym_sampling", env="CartPole-v1", actors=_SHARED, rounds=100),
+        sweep("gym_sampling", env="busy:2ms", actors=_SHARED, rounds=10),
+        sweep("atari_sampling", env="Pong", actors=_SHARED, rounds=20),
+        sweep("q_learning", actors=_ONE_EACH, minibatch=250, rounds=3),
+    ),
+)
+
+_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES, _THREADS, _CONTRIBUTE)
 PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

@@ -87,7 +87,7 @@ def select(
         budget_s = preset.budget_s * (len(chosen) / len(preset.backends) if added else 1)
     limit_s = time_limit_s or preset.time_limit_s
     try:
-        grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s=budget_s)
+        grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s, preset.predicts)
     except ParameterError as error:
         raise UsageError(str(error)) from None
     left_out = dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)

@@ -6,13 +6,24 @@ a GIL. `artifact`: README's claims, to be measured again. `scaling`: predicted s
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import claims, document, own_claims, reproduction, run_answer, study_tables, threads
+from harness.report import (
+    claims,
+    contributed,
+    document,
+    own_claims,
+    reproduction,
+    run_answer,
+    study_tables,
+    threads,
+)
+from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
@@ -20,6 +31,7 @@ from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_or
 from harness.report.text_table import TextTable
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER, UNDECIDED
+from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
 from harness.store.measurements import MEASUREMENTS
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -35,14 +47,19 @@ def marks(part: str) -> tuple[str, str]:
 
 def update(page: Path, summary: Summary, drawn: Mapping[str, Path]) -> None:
     """Put what a run says between the markers of a page. Raises UsageError where it lacks them."""
-    expected = " or ".join(" and ".join(marks(part)) for part in PARTS)
+    fill(page, {name: partial(part, summary, drawn, page.parent) for name, part in PARTS.items()})
+
+
+def fill(page: Path, parts: Mapping[str, Callable[[], str]]) -> None:
+    """Put those parts into a page for which it has markers. Raises UsageError where it has none."""
+    expected = " or ".join(" and ".join(marks(part)) for part in parts)
     try:
         text = page.read_bytes().decode()
     except UnicodeDecodeError:
         raise UsageError(f"{page}: not a text file in UTF-8") from None
     except OSError as error:
         raise UsageError(f"{page}: {error.strerror}; expected a file with the markers {expected}") from None
-    there = [part for part in PARTS if any(mark in text for mark in marks(part))]
+    there = [part for part in parts if any(mark in text for mark in marks(part))]
     if not there:
         raise UsageError(f"{page}: has no markers {expected} to put the results between")
     for part in there:
@@ -51,7 +68,7 @@ def update(page: Path, summary: Summary, drawn: Mapping[str, Path]) -> None:
         _, ended, after = rest.partition(end)
         if not ended or text.count(begin) != 1 or text.count(end) != 1:
             raise UsageError(f"{page}: expected {begin} and {end}, once each and in this order")
-        text = f"{before}{begin}\n{PARTS[part](summary, drawn, page.parent)}{end}{after}"
+        text = f"{before}{begin}\n{parts[part]()}{end}{after}"
     write_atomically(page, text.encode())
 
 
@@ -200,6 +217,21 @@ def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The speed-up of each traced point, predicted for up to 64 workers."""
     table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
     return f"{table}\n\n{_source(summary, base)}\n"
+
+
+def contributions(
+    found: Mapping[Path, Contribution], points: Sequence[ContributedPoint], drawn: Path | None, base: Path
+) -> str:
+    """The speed-up by cores of all contributed files."""
+    if not found:
+        return "No file yet.\n"
+    picture = [f"![{contributed.CAPTION}]({os.path.relpath(drawn, base)})"] if drawn else []
+    files = ", ".join(
+        f"[{path.stem}]({os.path.relpath(path, base)}) (commit {markdown_text(one.commit[:12])})"
+        for path, one in found.items()
+    )
+    words = f"{contributed.EXPLAINED} Files: {files}. Made by `make readme`."
+    return "\n\n".join((*picture, markdown_table(contributed.table(points)), words)) + "\n"
 
 
 Part = Callable[[Summary, Mapping[str, Path], Path], str]

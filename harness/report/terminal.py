@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness import quantity
-from harness.report import document, markdown, run_answer
+from harness.report import contributed, document, markdown, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable
@@ -83,6 +83,8 @@ def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     resume = f"python -m harness run --output {summary.path} --resume"
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume
+    if (contribution := contributed.place(summary)).exists():
+        return f"cp {contribution} results/contributed/   (then see docs/contributing.md)"
     if any(one.weakest.starts < ENOUGH_TRIALS for one in found):
         return f"{resume} --trials {ENOUGH_TRIALS}   (more starts)"
     return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"

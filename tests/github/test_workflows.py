@@ -27,7 +27,7 @@ def steps(workflow):
 
 
 def test_there_are_workflows():
-    assert [path.stem for path in WORKFLOWS] == ["benchmark", "release", "tests"]
+    assert [path.stem for path in WORKFLOWS] == ["benchmark", "contributed", "release", "tests"]
 
 
 def test_it_has_no_more_rights_than_it_needs_and_an_end(workflow):

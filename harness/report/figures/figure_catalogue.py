@@ -1,6 +1,7 @@
 """The catalogue of figures, and drawing those for which a run has something to show."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from harness.report.figures import (
     study_figures,
     thread_figures,
 )
+from harness.report.figures.figure_points import on_cores
 from harness.report.summary import Summary
 from plots import page, style
 from plots.chart import Chart
@@ -63,8 +65,15 @@ def draw(summary: Summary, *, everything: bool = False) -> dict[str, Path]:
         chart = make(summary, everything=everything)
         if chart is not None:
             directory.mkdir(parents=True, exist_ok=True)
-            drawn[name] = style.save(page.render(chart), directory / f"{name}.svg")
+            titled = replace(chart, title=_with_cores(summary, chart.title))
+            drawn[name] = style.save(page.render(titled), directory / f"{name}.svg")
     return drawn
+
+
+def _with_cores(summary: Summary, title: str) -> str:
+    """A title that has the number of cores, at its end if it does not begin with it."""
+    where = on_cores(summary)
+    return title if title.startswith(where) else f"{title} ({where[0].lower()}{where[1:]})"
 
 
 def caption(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness import quantity
 from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.block import Effort
@@ -136,7 +137,7 @@ def run(
 ) -> tuple[list[ScalingRow], list[CostRow]]:
     """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
     SCALING.check_absent(path)
-    found = [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
+    found = _comparable(chosen)
     if not found:
         raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
     counts = worker_counts(available_cpus())
@@ -156,6 +157,29 @@ def run(
             failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
             tell(f"trial {trial + 1}/{trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}")
     return rows, costs
+
+
+def predict_here(path: Path, run_id: str, chosen: Sequence[Point], limit_s: float, tell: Tell) -> None:
+    """Write the predictions for one worker per core into the run's `scaling.csv`, before anything is measured.
+
+    Predictions that are there stay. A prediction that fails is a row with its reason.
+    """
+    if (path / SCALING.file_name).exists():
+        return
+    cores = available_cpus()
+    cost, rows = _message_cost(limit_s), list[ScalingRow]()
+    for one in _comparable(chosen):
+        one.predict(None, limit_s, cost, [cores])
+        rows += one.rows(run_id, [cores])
+        ahead = next(row for row in rows if (row.kind, row.point) == (HERE, (one.point.workload, one.point.parameters)))
+        told = ahead.status if ahead.speedup is None else f"{ahead.speedup:.2f}x"
+        tell(f"predicted for {quantity.counted(cores, 'core')}: {one.point.workload} {one.point.scenario} {told}")
+    SCALING.write(path, rows)
+
+
+def _comparable(chosen: Sequence[Point]) -> list[_Point]:
+    """Those of the points that run serially, on worker processes and traced."""
+    return [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
 
 
 def _message_cost(limit_s: float) -> MessageCost | str:

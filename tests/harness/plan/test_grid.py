@@ -239,6 +239,19 @@ def test_presets_have_workers_for_every_core(monkeypatch, name, cores, workers):
         assert catalogue.workers_of(catalogue.BACKENDS["reactor-processes"], point.task) == cores
 
 
+@pytest.mark.parametrize(("cores", "workers"), [(1, {4, 8}), (4, {4, 8}), (16, {16, 32}), (256, {256, 512})])
+def test_contribute_has_at_most_two_workers_for_every_core_and_few_rounds(monkeypatch, cores, workers):
+    monkeypatch.setattr(worker_counts, "available_cpus", lambda: cores)
+    monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: SimpleNamespace(total=512 * 2**30))
+    made = select("contribute").grid
+    assert (made.predicts, made.budget_s, select("quick").grid.predicts) == (True, 600, False)
+    assert {point.values["actors"] for point in made.points} == workers
+    # A loop steps all of a made-up environment's verified rounds in ten seconds or so.
+    (busy,) = (point for point in made.points if point.scenario == "busy:2ms")
+    assert busy.verify_rounds * busy.values["actors"] * 0.002 < 12
+    assert Grid.restore(json.loads(json.dumps(made.describe() | {"run_id": ""}))) == made
+
+
 def test_memory_limits_the_workers_and_a_note_names_it(monkeypatch):
     monkeypatch.setattr(worker_counts, "available_cpus", lambda: 64)
     monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: SimpleNamespace(total=30 * 2**30))

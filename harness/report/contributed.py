@@ -1,0 +1,179 @@
+"""Contributions: the file of a run, and the speed-up by cores that the files of many machines show.
+
+Every ratio is made from the rows of a file alone, so that anyone can make it again.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from harness import quantity
+from harness.errors import UsageError
+from harness.grouping import grouped
+from harness.report.point_labels import point_labels
+from harness.report.summary import RAY, Summary
+from harness.report.text_table import NOTHING, TextTable
+from harness.stats.intervals import Estimate
+from harness.stats.point_ratios import PointRatios
+from harness.store import contribution
+from harness.store.contribution import (
+    FORMAT,
+    LOOP,
+    OURS,
+    REMEDY,
+    ContributedMachine,
+    Contribution,
+    PredictionOutcome,
+)
+from harness.store.files import explained
+from harness.store.measurements import Measurement
+from harness.store.recorded_turns import RecordedTurns
+from harness.store.scaling_table import HERE, ScalingRow
+
+PART = "contributed"
+CAPTION = "Speed-up over the loop by cores, predicted and measured"
+EXPLAINED = (
+    "Speed-ups are over `serial` at the same point; brackets: 95 % intervals, from three starts on. Each run predicts "
+    "them before it measures, from the program's graph and the cost of a message on its machine. Machines with fewer "
+    "cores than the run was told are marked, and the figure leaves them out."
+)
+_COLUMNS = (
+    "cores", "point", "reactors over the loop", "best Ray over the loop", "predicted", "measured / predicted", "starts",
+    "processor",
+)  # fmt: skip
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class ContributedPoint:
+    """A point of a file. `ours` and `ray`: speed-ups over the loop. `ahead`: the speed-up predicted for `ours`."""
+
+    machine: ContributedMachine
+    oversubscribed: bool
+    name: str
+    label: str
+    ours: Estimate | None
+    ray: tuple[Estimate, str] | None
+    ahead: float | None
+
+    @property
+    def cores(self) -> int:
+        """The number of cores that the run was allowed."""
+        return self.machine["cores_allowed"]
+
+
+def place(summary: Summary) -> Path:
+    """The file of a run's contribution, in its directory."""
+    return summary.path / f"{summary.rows[0].run_id}.json"
+
+
+def write(summary: Summary) -> Path:
+    """Write the contribution of a run; its file. Raises UsageError where the run has none."""
+    path = place(summary)
+    contribution.write(path, of_run(summary))
+    return path
+
+
+def of_run(summary: Summary) -> Contribution:
+    """The contribution of a run. Raises UsageError where it lacks something."""
+    metrics = {point.key: point.metric for point in summary.points}
+    rows = [row for row in summary.rows if row.metric == metrics[row.point]]
+    ahead = [row for row in summary.scaling if (row.kind, row.workers) == (HERE, summary.cores)]
+    sessions = summary.machine.get("sessions") or [{}]
+    commits = [one.get("commit") or "unknown" for one in sessions]
+    content = {
+        "format": FORMAT,
+        "run_id": rows[0].run_id,
+        "commit": commits[0],
+        "dirty": len({*commits}) > 1 or any(one.get("dirty") for one in sessions),
+        "machine": {name: summary.machine.get(name) for name in ContributedMachine.__annotations__},
+        "measurements": rows,
+        "predictions": ahead,
+        "outcomes": list(_outcomes(rows, ahead)),
+    }
+    try:
+        return msgspec.convert(msgspec.to_builtins(content), Contribution)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{summary.path}: {': '.join(filter(None, explained(error)))}") from None
+
+
+def _outcomes(rows: Sequence[Measurement], predictions: Sequence[ScalingRow]) -> Iterator[PredictionOutcome]:
+    ahead = {row.point: row.speedup for row in predictions}
+    for point, own in grouped(rows, lambda row: row.point).items():
+        ratio, predicted = _ratios(own).of(OURS, LOOP), ahead.get(point)
+        measured = ratio.value if ratio else None
+        yield PredictionOutcome(*point, predicted, measured, measured / predicted if measured and predicted else None)
+
+
+def _ratios(rows: Sequence[Measurement]) -> PointRatios:
+    return PointRatios(rows, RecordedTurns(()))
+
+
+def read(path: Path) -> Contribution:
+    """A file, whose outcomes follow from its rows. Raises UsageError, in one line."""
+    found = contribution.read(path)
+    own = list(_outcomes(found.measurements, found.predictions))
+    for one, other in zip(found.outcomes, own, strict=False):
+        if not _same(one, other):
+            raise UsageError(f"{path}: outcomes: {one.workload} is {one.off} off, by its rows {other.off}; {REMEDY}")
+    if len(found.outcomes) != len(own):
+        raise UsageError(f"{path}: outcomes: expected {len(own)}, one for each point; {REMEDY}")
+    return found
+
+
+def _same(one: PredictionOutcome, other: PredictionOutcome) -> bool:
+    if replace(one, predicted=None, measured=None, off=None) != replace(other, predicted=None, measured=None, off=None):
+        return False
+    pairs = ((one.predicted, other.predicted), (one.measured, other.measured), (one.off, other.off))
+    return all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
+
+
+def read_all(directory: Path) -> dict[Path, Contribution]:
+    """The files of a directory, by fewest cores. Raises UsageError for the first that is broken."""
+    if not directory.is_dir():
+        raise UsageError(f"{directory}: no such directory; expected files of `make bench PRESET=contribute`")
+    found = {path: read(path) for path in sorted(directory.glob("*.json"))}
+    return dict(sorted(found.items(), key=lambda item: item[1].cores))
+
+
+def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
+    """All points of these files."""
+    return [point for one in found for point in _points(one)]
+
+
+def _points(one: Contribution) -> Iterator[ContributedPoint]:
+    labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
+    for point, own in grouped(one.measurements, lambda row: row.point).items():
+        ratios = _ratios(own)
+        rays = [(ratio, name) for name in ratios.trials if name.startswith(RAY) and (ratio := ratios.of(name, LOOP))]
+        yield ContributedPoint(
+            one.machine,
+            one.oversubscribed,
+            f"{point[0].replace('_', ' ')} {own[0].scenario}",
+            f"{point[0]} {labels[point]}",
+            ratios.of(OURS, LOOP),
+            max(rays, key=lambda pair: pair[0].value, default=None),
+            ahead[point],
+        )
+
+
+def table(found: Sequence[ContributedPoint]) -> TextTable:
+    """A row for each point of each file."""
+    return TextTable("speed-up by cores", _COLUMNS, tuple(map(_row, found)))
+
+
+def _row(one: ContributedPoint) -> tuple[str, ...]:
+    real = one.machine["cpu"]["cores"]
+    return (
+        f"{one.cores} told, {real} there" if one.oversubscribed else str(one.cores),
+        one.label,
+        quantity.ratio(one.ours) if one.ours else NOTHING,
+        f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
+        quantity.times(one.ahead) if one.ahead else NOTHING,
+        f"{one.ours.value / one.ahead:.2f}" if one.ours and one.ahead else NOTHING,
+        str(one.ours.count) if one.ours else NOTHING,
+        one.machine["cpu"]["model"],
+    )

@@ -1,0 +1,61 @@
+"""The figure of contributions: speed-up over the loop by cores, a panel for each environment."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness import quantity
+from harness.grouping import grouped
+from harness.report.contributed import ContributedPoint
+from harness.report.figures import figure_points as shared
+from harness.stats import intervals
+from harness.stats.intervals import Estimate
+from harness.store.contribution import OURS
+from plots import page, style
+from plots.chart import Chart, LinePanel, Points, Scale
+
+_FILE_NAME = "speed_up.svg"
+
+
+def draw(found: Sequence[ContributedPoint], directory: Path) -> Path | None:
+    """Draw the figure into a directory; None where there is nothing to draw. Raises OSError."""
+    chart = speed_up(found)
+    return style.save(page.render(chart), directory / _FILE_NAME) if chart else None
+
+
+def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
+    """The figure of machines that had the cores they were told; None without one."""
+    shown = [one for one in found if one.ours and not one.oversubscribed]
+    if not shown:
+        return None
+    panels = tuple(_panel(name, own) for name, own in sorted(grouped(shown, lambda one: one.name).items()))
+    ends = dict.fromkeys((min(one.cores for one in shown), max(one.cores for one in shown)))
+    where = " to ".join(map(str, ends)) + (" core" if [*ends] == [1] else " cores")
+    rays = [one.ray[0] for one in shown if one.ray]
+    other = f", the best Ray at {shared.span(rays)}" if rays else ""
+    return Chart(
+        f"On {where}, reactors run at {shared.span([one.ours for one in shown if one.ours])} the loop's speed{other}",
+        "Dashed or hollow: what each run predicted for reactors before it measured.",
+        panels,
+        (shared.starts_note(one.ours for one in shown if one.ours), "Files of as many cores: the geometric mean."),
+    )
+
+
+def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel:
+    ahead = ((one.cores, Estimate(one.ahead, one.ahead, one.ahead, 1)) for one in own if one.ahead)
+    curves = {
+        OURS: _curve((one.cores, one.ours) for one in own if one.ours),
+        "best-ray": _curve((one.cores, one.ray[0]) for one in own if one.ray),
+        "predicted_first": _curve(ahead),
+    }
+    known = {series: points for series, points in curves.items() if points}
+    y = Scale("speed-up over the loop (x)", log=True)
+    return LinePanel(name, Scale("cores", quantity.count), y, known, (1.0,))
+
+
+def _curve(values: Iterable[tuple[int, Estimate]]) -> Points:
+    """The values by cores."""
+    by_cores = grouped(values, lambda pair: pair[0])
+    return {
+        float(cores): own[0][1] if len(own) == 1 else intervals.mean([one.value for _, one in own])
+        for cores, own in by_cores.items()
+    }

@@ -1,0 +1,125 @@
+"""A contribution: one JSON file with a run's rows, machine, versions, and the predictions made before it.
+
+Its rows are those of `measurements.csv` and `scaling.csv`, with the same types and bounds.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+import msgspec
+
+from harness.grouping import grouped
+from harness.store import digests
+from harness.store.files import read_json, write_atomically
+from harness.store.measurements import Measurement
+from harness.store.row import Positive, PositiveFinite, Text
+from harness.store.scaling_table import HERE, ScalingRow
+
+FORMAT = 1  # of the file
+LOOP, OURS = digests.REFERENCE_BACKEND, "reactor-processes"
+REMEDY = "write it anew with `make bench PRESET=contribute`"
+
+
+class ContributedCpu(TypedDict):
+    """The processor. There may be more fields."""
+
+    model: Text
+    cores: Positive | None
+
+
+class ContributedMachine(TypedDict):
+    """The part of `machine.json` that is contributed: no paths, no command lines."""
+
+    cpu: ContributedCpu
+    cores_allowed: Positive
+    memory_gib: PositiveFinite
+    kernel: Text
+    interpreter: dict[str, str | bool]
+    packages: dict[str, str]
+
+
+@dataclass(frozen=True)
+class PredictionOutcome:
+    """The speed-up of reactors over the loop at a point: predicted, measured, and the one over the other."""
+
+    workload: Text
+    parameters: Text
+    predicted: PositiveFinite | None
+    measured: PositiveFinite | None
+    off: PositiveFinite | None
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """The content of a file. `measurements`: the main metric's rows. `predictions`: one for each point, for as many
+    workers as there were cores. `dirty`: whether the code had uncommitted changes.
+
+    Raises ValueError where the parts do not belong together.
+    """
+
+    format: Annotated[int, msgspec.Meta(ge=FORMAT, le=FORMAT)]
+    run_id: Text
+    commit: Text
+    dirty: bool | None
+    machine: ContributedMachine
+    measurements: list[Measurement]
+    predictions: list[ScalingRow]
+    outcomes: list[PredictionOutcome]
+
+    def __post_init__(self) -> None:
+        for fault in self._faults():
+            raise ValueError(fault)
+
+    @property
+    def cores(self) -> int:
+        """The number of cores that the run was allowed."""
+        return self.machine["cores_allowed"]
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether the machine has fewer cores than the run was told."""
+        return self.cores > (self.machine["cpu"]["cores"] or self.cores)
+
+    def _faults(self) -> Iterator[str]:
+        if not self.measurements:
+            yield "measurements: expected at least one row"
+        for row in (*self.measurements, *self.predictions):
+            if row.run_id != self.run_id:
+                yield f"a row of run {row.run_id} in the file of run {self.run_id}"
+        for key, rows in grouped(self.measurements, lambda row: row.key).items():
+            if len(rows) > 1:
+                yield f"measurements: {_words(key[0], key[2])} has trial {key[3]} twice"
+        for (workload, _, backend, trial), reason in digests.disagreements(self.measurements).items():
+            yield f"measurements: {_words(workload, backend)} trial {trial}: {reason}"
+        ahead = grouped(self.predictions, lambda row: row.point)
+        for point, own in grouped(self.measurements, lambda row: row.point).items():
+            for backend in (LOOP, OURS):
+                if all(row.backend != backend for row in own):
+                    yield f"measurements: {_words(*point)} lacks {backend}"
+            if [(row.kind, row.workers) for row in ahead.get(point, [])] != [(HERE, self.cores)]:
+                yield f"predictions: expected one of {_words(*point)} for {self.cores} workers"
+
+
+def _words(*names: str) -> str:
+    return " ".join(names)
+
+
+def read(path: Path) -> Contribution:
+    """The content of a file. Raises UsageError, which names the file, the place and the fault."""
+    return msgspec.convert(read_json(path, Contribution, REMEDY), Contribution)
+
+
+def write(path: Path, content: Contribution) -> None:
+    """Write a file, a row in each line. Raises OSError."""
+    fields = msgspec.to_builtins(content).items()
+    text = ",\n".join(f"{json.dumps(name)}: {_in_lines(value)}" for name, value in fields)
+    write_atomically(path, f"{{\n{text}\n}}\n".encode())
+
+
+def _in_lines(value: object) -> str:
+    if not isinstance(value, list):
+        return json.dumps(value)
+    return "[\n" + ",\n".join(map(json.dumps, value)) + "\n]"

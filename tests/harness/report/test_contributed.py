@@ -1,0 +1,227 @@
+"""The preset `contribute`: predicted before it is measured, one file at its end, and the page of all files."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.measure import block
+from harness.measure.subject import SubjectError
+from harness.plan import worker_counts
+from harness.prediction.speed_up import WORKERS
+from harness.report import contributed, readme
+from harness.report.figures import contributed_figures
+from harness.store import machine
+from harness.store.scaling_table import HERE, PAID, PREDICTED, SCALING
+from harness.studies.scaling import scaling_run
+from tests.harness.report import made_up as drawing
+
+COST = {"send_ns": 3000.0, "receive_ns": 4000.0, "latency_ns": 2000.0, "byte_ns": 0.2}
+CONTRIBUTE = ("run", "--preset", "contribute", "--trials", "1", "--output", "out")
+POINTS = 4
+EFFICIENCY = 0.9  # of the predictions that are made up
+
+
+def predicted(function, arguments, _limit_s):
+    """Answers for a process that would measure a message, or trace a point."""
+    if function.endswith("messages:measured"):
+        return COST
+    free = {str(count): float(count) for count in WORKERS}
+    here = {str(count): EFFICIENCY * count for count in arguments[3]}
+    return {"speed_up": {PREDICTED: free, PAID: free, HERE: here}}
+
+
+@pytest.fixture
+def cores(monkeypatch, made_up):
+    """Fakes a number of cores; predictions and blocks are made up."""
+
+    def fake(count, there=None):
+        for module in (worker_counts, scaling_run, machine):
+            monkeypatch.setattr(module, "available_cpus", lambda: count)
+        monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: SimpleNamespace(total=512 * 2**30))
+        monkeypatch.setattr(machine.os, "cpu_count", lambda: there or count)
+        monkeypatch.setattr(scaling_run, "call", predicted)
+
+    return fake
+
+
+@pytest.fixture
+def contribute(cores, harness):
+    """Runs the preset on a faked number of cores; the file."""
+
+    def run(count, output, there=None):
+        cores(count, there)
+        done = harness(*CONTRIBUTE[:-1], output)
+        assert done.returncode == 0, done.stderr
+        (path,) = Path(output).glob("*-contribute.json")
+        assert f"to contribute: {path}" in done.stderr
+        return path
+
+    return run
+
+
+def collected(*paths):
+    """A directory of these files, each with a name of its own."""
+    Path("all").mkdir()
+    return [path.rename(Path("all", f"{number}-{path.name}")) for number, path in enumerate(paths)]
+
+
+@pytest.mark.parametrize("count", [4, 16, 64])
+def test_a_run_writes_a_valid_file_with_predictions_for_its_cores(contribute, count):
+    path = contribute(count, "out", there=2)
+    found = contributed.read(path)
+    assert (found.cores, found.oversubscribed) == (count, True)
+    assert {(row.kind, row.workers, row.speedup) for row in found.predictions} == {(HERE, count, EFFICIENCY * count)}
+    assert {row.metric for row in found.measurements} == {"throughput"}
+    assert {row.digest for row in found.measurements} == {"aa-bb"}
+    assert {row.actors for row in found.measurements} == {max(8, 2 * count), count}
+    assert len(found.predictions) == len(found.outcomes) == POINTS
+    # All backends were made up to be as fast as the loop.
+    assert [one.off for one in found.outcomes] == pytest.approx([1 / (EFFICIENCY * count)] * POINTS, rel=1e-4)
+    assert path.stat().st_size < 50_000
+    text = path.read_text()
+    assert str(Path.cwd()) not in text
+    assert "command" not in json.loads(text)["machine"]
+
+
+def test_predictions_are_written_before_anything_is_measured_and_kept_on_resume(cores, harness, monkeypatch):
+    cores(4)
+    measured, seen = block.run, []
+
+    def run(*arguments, **options):
+        seen.append(len(SCALING.read(Path("out"))))
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return measured(*arguments, **options)
+
+    monkeypatch.setattr(block, "run", run)
+    assert harness(*CONTRIBUTE).returncode == 130
+    before = Path("out", SCALING.file_name).read_bytes()
+    monkeypatch.setattr(scaling_run, "call", None)  # nothing is predicted again
+    assert harness("run", "--output", "out", "--resume").returncode == 0
+    assert Path("out", SCALING.file_name).read_bytes() == before
+    assert set(seen) == {POINTS * (2 * len(WORKERS) + 1)}
+    assert len(list(Path("out").glob("*-contribute.json"))) == 1
+
+
+def test_a_prediction_that_fails_is_a_row_and_the_run_goes_on(cores, harness, monkeypatch):
+    cores(4)
+
+    def fails(function, *_):
+        raise SubjectError(f"no {function.rpartition(':')[2]} today")
+
+    monkeypatch.setattr(scaling_run, "call", fails)
+    done = harness(*CONTRIBUTE)
+    assert done.returncode == 0, done.stderr
+    (path,) = Path("out").glob("*-contribute.json")
+    found = contributed.read(path)
+    assert {(row.speedup, row.status) for row in found.predictions} == {(None, "no predicted today")}
+    assert {one.off for one in found.outcomes} == {None}
+    assert all("-" in row for row in contributed.table(contributed.points([found])).rows)
+
+
+def test_a_run_that_was_measured_without_a_prediction_has_nothing_to_contribute(contribute, harness):
+    path = contribute(4, "out")
+    Path("out", SCALING.file_name).unlink()
+    path.unlink()
+    done = harness("run", "--output", "out", "--resume")
+    assert "nothing to contribute: out: predictions: expected one of" in done.stderr
+    assert not list(Path("out").glob("*-contribute.json"))
+
+
+def test_the_page_has_speed_up_by_cores_of_all_files(contribute, harness):
+    paths = collected(*(contribute(count, f"of-{count}") for count in (64, 4, 16)))
+    begin, end = readme.marks(contributed.PART)
+    page = Path("page.md")
+    page.write_text(f"before {begin}{end} after")
+    done = harness("contributed", "all", "--readme", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert f"]({Path('all/speed_up.svg')})" in text
+    shown = [line.split(" | ")[0].strip("| ") for line in text.splitlines() if "_sampling " in line]
+    assert shown == [str(count) for count in (4, 16, 64) for _ in range(POINTS - 1)]
+    assert all(f"({path})" in text for path in paths)
+    chart = contributed_figures.speed_up(contributed.points(contributed.read_all(Path("all")).values()))
+    assert chart.title.startswith("On 4 to 64 cores, reactors run at ")
+    assert len(chart.panels) == POINTS
+    for panel in chart.panels:
+        assert panel.curves.keys() == {"reactor-processes", "best-ray", "predicted_first"}
+        assert all(list(curve) == [4.0, 16.0, 64.0] for curve in panel.curves.values())
+        assert panel.curves["predicted_first"][16.0].value == EFFICIENCY * 16
+    drawing.drawn(chart)
+
+
+def test_a_machine_with_fewer_cores_than_it_was_told_is_marked_and_not_drawn(contribute, harness):
+    collected(contribute(64, "faked", there=2))
+    done = harness("contributed", "all")
+    assert "64 told, 2 there" in done.stdout
+    assert not Path("all/speed_up.svg").exists()
+
+
+def test_without_a_file_the_page_says_so(harness, fake):
+    Path("all").mkdir()
+    begin, end = readme.marks(contributed.PART)
+    Path("page.md").write_text(f"{begin}{end}")
+    assert harness("contributed", "all", "--readme", "page.md").returncode == 0
+    assert Path("page.md").read_text() == f"{begin}\nNo file yet.\n{end}"
+
+
+def broken(content, case):
+    """A file's content with one fault, as text."""
+    rows, row, ours = content["measurements"], content["measurements"][0], "reactor-processes"
+    changes = {
+        "value": lambda: row.update(value="fast"),
+        "metric": lambda: row.update(metric="speed"),
+        "parameters": lambda: row.update(parameters="[]"),
+        "missing": lambda: row.pop("digest"),
+        "digest": lambda: rows[1].update(digest="other"),
+        "run": lambda: row.update(run_id="another"),
+        "twice": lambda: rows.append(row),
+        "backend": lambda: content.update(measurements=[one for one in rows if one["backend"] != ours]),
+        "prediction": content["predictions"].pop,
+        "workers": lambda: content["predictions"][0].update(workers=5),
+        "cores": lambda: content["machine"].pop("cores_allowed"),
+        "packages": lambda: content["machine"].update(packages=[]),
+        "format": lambda: content.update(format=2),
+        "off": lambda: content["outcomes"][0].update(off=1.0),
+        "outcomes": content["outcomes"].pop,
+        "rows": lambda: content.update(measurements=[]),
+    }
+    changes[case]()
+    return json.dumps(content)
+
+
+FAULTS = {
+    "value": "measurements[0].value: expected float | null, got str",
+    "metric": "measurements[0].metric: expected str matching regex",
+    "parameters": "measurements[0]: parameters: expected named values as JSON",
+    "missing": "measurements[0]: object missing required field digest",
+    "digest": "trial 0: digest differs",
+    "run": "a row of run another in the file of run",
+    "twice": "gym_sampling serial has trial 0 twice",
+    "backend": " lacks reactor-processes",
+    "prediction": "predictions: expected one of q_learning",
+    "workers": "predictions: expected one of gym_sampling",
+    "cores": "machine: object missing required field cores_allowed",
+    "packages": "machine.packages: expected object, got array",
+    "format": "format: expected int <= 1",
+    "off": "outcomes: gym_sampling is 1.0 off, by its rows 0.2",
+    "outcomes": "outcomes: expected 4, one for each point",
+    "rows": "measurements: expected at least one row",
+}
+
+
+def test_a_broken_file_ends_in_one_line_with_its_name_and_fault(contribute, harness):
+    (path,) = collected(contribute(4, "out"))
+    good = path.read_text()
+    for case, fault in FAULTS.items():
+        path.write_text(broken(json.loads(good), case))
+        done = harness("contributed", "all")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), case
+        assert done.stderr.startswith(f"harness: {path}: "), case
+        assert fault in done.stderr
+    path.write_text(good[:100])
+    assert "broken (" in harness("contributed", "all").stderr
+    path.write_text(good)
+    assert harness("contributed", "all").returncode == 0
