@@ -86,9 +86,9 @@ class Contribution:
     def _faults(self) -> Iterator[str]:
         if not self.measurements:
             yield "measurements: expected at least one row"
-        for row in (*self.measurements, *self.predictions):
-            if row.run_id != self.run_id:
-                yield f"a row of run {row.run_id} in the file of run {self.run_id}"
+        others = {row.run_id for row in self.measurements} | {row.run_id for row in self.predictions}
+        for other in others - {self.run_id}:
+            yield f"a row of run {other} in the file of run {self.run_id}"
         for key, rows in grouped(self.measurements, lambda row: row.key).items():
             if len(rows) > 1:
                 yield f"measurements: {_words(key[0], key[2])} has trial {key[3]} twice"
