@@ -1,6 +1,7 @@
 """`python -m benchmarks.ray_options`: which option of Ray makes rounds of `ray-tuned` shorter?
 
 Each option has a Ray session and actors of its own. They take turns in blocks with the session that `ray-tuned` has.
+Two options are Ray's defaults, which `ray-tuned` changes.
 A round is one call to every actor, and one wait for all replies. Shows the ratio of rounds per second.
 """
 
@@ -51,6 +52,8 @@ OPTIONS = {
     "smaller object store, preallocated": Option({"RAY_preallocate_plasma_memory": "1"}, store_share=_SMALLER_STORE),
     "smaller object store": Option(store_share=_SMALLER_STORE),
     "up to 2 MiB passed inline": Option({"RAY_max_direct_call_object_size": str(2**21)}),
+    "niceness 15, Ray's default": Option({"RAY_worker_niceness": "15"}),
+    "memory free after 1 s, Ray's default": Option({"RAY_free_objects_period_milliseconds": "1000"}),
 }
 
 

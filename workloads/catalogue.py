@@ -233,7 +233,7 @@ _BACKENDS = (
     ),
     Backend(
         "ray-pooled-nodes",
-        "Ray actors, one per core with its share of the workers, tuned, half of them on another node",
+        "Ray actors, tuned: shares as in ray-pooled, half of them on another node",
         "on_ray_pooled",
         note=_LINK,
         role="peer",

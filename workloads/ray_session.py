@@ -77,7 +77,7 @@ class Session:
 
         `in_driver`: how many shares of their work the driver has itself.
         """
-        # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
+        # An actor reserves no CPU, as by default while it runs. So any number of them starts on any machine.
         actor: Any = ray.remote(actor_class)
         owns = list(arguments)
         homes = ray_nodes.homes(len(owns), in_driver)

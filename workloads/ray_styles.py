@@ -8,7 +8,7 @@ QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "
 
 # As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off. Then a
 # setting found by measurement: memory of unreferenced objects is free after 20 ms instead of a second. It is used
-# again while it is in a cache, so broadcasts of 10 MiB take a third less time. The last two make an overflowing
+# again while it is in a cache. `make ray-options` compares it with a second. The last two make an overflowing
 # object store an error: neither spilling nor a silent move to the disk.
 _ADVISED = {
     "RAY_worker_niceness": "0",

@@ -198,7 +198,7 @@ class Answer:
         if ray is not None and not best.backend.startswith("ray-"):
             gain = self.found.ratio(ray.backend, best.backend)
             if gain is not None:
-                beside = f", and {_times(gain)} as fast as the best of Ray"
+                beside = f", and {_times(gain)} as fast as the best Ray measured ({ray.backend})"
         return (
             f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
             f"{self._why_not_the_fastest()}"

@@ -1,0 +1,59 @@
+"""The pages' words on Ray agree with its sessions, its backends and the recorded runs."""
+
+import json
+import re
+
+import pytest
+
+from harness.plan.presets import PRESETS
+from tests import pages
+from tests.pages import DOCS, PAGES, README, ROOT
+from workloads.ray_styles import QUIET, STYLES
+
+METHODOLOGY = (DOCS / "methodology.md").read_text(encoding="utf-8")
+# Since then the driver of `ray-pooled` holds a share.
+DRIVER_HOLDS_A_SHARE = "2026-11-24T18:18:45Z"
+
+
+def settings(column):
+    """The number in a column of the table of Ray's settings, by the variable that it is of."""
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in METHODOLOGY.splitlines() if line.startswith("|")
+    ]
+    return {
+        name: float(re.split(r"[ ,]", row[column])[0]) for row in rows for name in re.findall(r"`(RAY_\w+)`", row[0])
+    }
+
+
+def test_the_table_of_settings_is_that_of_the_sessions():
+    assert settings(2) == {name: float(value) for name, value in (QUIET | STYLES["tuned"] | STYLES["compiled"]).items()}
+    assert STYLES["paper"] == {}  # the column of ray-paper says: Ray's defaults
+
+
+@pytest.mark.parametrize(
+    ("page", "runs"),
+    [
+        (README, ["quick"]),
+        (ROOT / "ARTIFACT.md", ["quick"]),
+        (DOCS / "paper.md", ["reference", "crossover"]),
+        (DOCS / "howto" / "reproduce-a-figure.md", ["reference"]),
+    ],
+    ids=lambda value: value if isinstance(value, list) else pages.name(value),
+)
+def test_a_page_says_where_its_rows_are_of_an_earlier_ray_pooled(page, runs):
+    begun = [
+        json.loads((ROOT / "results" / run / "machine.json").read_text())["sessions"][0]["started_at"] for run in runs
+    ]
+    assert ("an earlier `ray-pooled`" in page.read_text(encoding="utf-8")) == (min(begun) < DRIVER_HOLDS_A_SHARE)
+
+
+def test_backends_that_a_page_calls_missing_are_missing():
+    recorded = (ROOT / "results" / "quick" / "trials.csv").read_text(encoding="utf-8")
+    says = "No Ray backend above combines shares" in README.read_text(encoding="utf-8")
+    assert says == (",ray-pooled-compiled," not in recorded)
+    assert ("`quick` leaves out `ray-tuned`" in METHODOLOGY) == ("ray-tuned" not in PRESETS["quick"].backends)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=pages.name)
+def test_no_page_forgets_that_the_driver_holds_a_share(page):
+    assert not re.search(r"\bactor per core\b", " ".join(pages.prose(page).split()))
