@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 import msgspec
 
@@ -16,6 +17,7 @@ from harness.grouping import grouped
 from harness.report.point_labels import point_labels
 from harness.report.summary import RAY, Summary
 from harness.report.text_table import NOTHING, TextTable
+from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
 from harness.store import contribution
@@ -37,12 +39,13 @@ PART = "contributed"
 CAPTION = "Speed-up over the loop by cores, predicted and measured"
 EXPLAINED = (
     "Speed-ups are over `serial` at the same point; brackets: 95 % intervals, from three starts on. Each run predicts "
-    "them before it measures, from the program's graph and the cost of a message on its machine. Machines with fewer "
-    "cores than the run was told are marked, and the figure leaves them out."
+    "them before it measures, from the program's graph and the cost of a message on its machine. Doubts: 'loaded', "
+    "other processes kept cores busy; 'has', the machine has fewer cores than the run was told. The figure leaves the "
+    "latter out."
 )
 _COLUMNS = (
     "cores", "point", "reactors over the loop", "best Ray over the loop", "predicted", "measured / predicted", "starts",
-    "processor",
+    "processor", "doubts",
 )  # fmt: skip
 _CLOSE = 1e-6
 
@@ -53,6 +56,7 @@ class ContributedPoint:
 
     machine: ContributedMachine
     oversubscribed: bool
+    loaded: str
     name: str
     label: str
     ours: Estimate | None
@@ -90,6 +94,7 @@ def of_run(summary: Summary) -> Contribution:
         "commit": commits[0],
         "dirty": len({*commits}) > 1 or any(one.get("dirty") for one in sessions),
         "machine": {name: summary.machine.get(name) for name in ContributedMachine.__annotations__},
+        "outside_cores": fmean(one.outside_cores for one in summary.trials) if summary.trials else None,
         "measurements": rows,
         "predictions": ahead,
         "outcomes": list(_outcomes(rows, ahead)),
@@ -145,6 +150,7 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
 
 
 def _points(one: Contribution) -> Iterator[ContributedPoint]:
+    outside = one.outside_cores or 0.0
     labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
     for point, own in grouped(one.measurements, lambda row: row.point).items():
         ratios = _ratios(own)
@@ -152,6 +158,7 @@ def _points(one: Contribution) -> Iterator[ContributedPoint]:
         yield ContributedPoint(
             one.machine,
             one.oversubscribed,
+            f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else "",
             f"{point[0].replace('_', ' ')} {own[0].scenario}",
             f"{point[0]} {labels[point]}",
             ratios.of(OURS, LOOP),
@@ -166,9 +173,9 @@ def table(found: Sequence[ContributedPoint]) -> TextTable:
 
 
 def _row(one: ContributedPoint) -> tuple[str, ...]:
-    real = one.machine["cpu"]["cores"]
+    told = f"has {one.machine['cpu']['cores']} cores" if one.oversubscribed else ""
     return (
-        f"{one.cores} told, {real} there" if one.oversubscribed else str(one.cores),
+        str(one.cores),
         one.label,
         quantity.ratio(one.ours) if one.ours else NOTHING,
         f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
@@ -176,4 +183,5 @@ def _row(one: ContributedPoint) -> tuple[str, ...]:
         f"{one.ours.value / one.ahead:.2f}" if one.ours and one.ahead else NOTHING,
         str(one.ours.count) if one.ours else NOTHING,
         one.machine["cpu"]["model"],
+        ", ".join(filter(None, (told, one.loaded))),
     )

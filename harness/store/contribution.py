@@ -15,7 +15,7 @@ from harness.grouping import grouped
 from harness.store import digests
 from harness.store.files import read_json, write_atomically
 from harness.store.measurements import Measurement
-from harness.store.row import Positive, PositiveFinite, Text
+from harness.store.row import Finite, Positive, PositiveFinite, Text
 from harness.store.scaling_table import HERE, ScalingRow
 
 FORMAT = 1  # of the file
@@ -55,7 +55,8 @@ class PredictionOutcome:
 @dataclass(frozen=True)
 class Contribution:
     """The content of a file. `measurements`: the main metric's rows. `predictions`: one for each point, for as many
-    workers as there were cores. `dirty`: whether the code had uncommitted changes.
+    workers as there were cores. `dirty`: whether the code had uncommitted changes. `outside_cores`: how many cores
+    other processes kept busy, the mean over trials.
 
     Raises ValueError where the parts do not belong together.
     """
@@ -65,6 +66,7 @@ class Contribution:
     commit: Text
     dirty: bool | None
     machine: ContributedMachine
+    outside_cores: Finite | None
     measurements: list[Measurement]
     predictions: list[ScalingRow]
     outcomes: list[PredictionOutcome]

@@ -32,11 +32,14 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     where = " to ".join(map(str, ends)) + (" core" if [*ends] == [1] else " cores")
     rays = [one.ray[0] for one in shown if one.ray]
     other = f", the best Ray at {shared.span(rays)}" if rays else ""
+    notes = [shared.starts_note(one.ours for one in shown if one.ours), "Files of as many cores: the geometric mean."]
+    if loaded := sorted({one.cores for one in shown if one.loaded}):
+        notes.append(f"Other processes were busy meanwhile on: {', '.join(map(str, loaded))} cores.")
     return Chart(
         f"On {where}, reactors run at {shared.span([one.ours for one in shown if one.ours])} the loop's speed{other}",
         "Dashed or hollow: what each run predicted for reactors before it measured.",
         panels,
-        (shared.starts_note(one.ours for one in shown if one.ours), "Files of as many cores: the geometric mean."),
+        tuple(notes),
     )
 
 

@@ -1,6 +1,7 @@
 """The preset `contribute`: predicted before it is measured, one file at its end, and the page of all files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -153,10 +154,18 @@ def test_the_page_has_speed_up_by_cores_of_all_files(contribute, harness):
 
 
 def test_a_machine_with_fewer_cores_than_it_was_told_is_marked_and_not_drawn(contribute, harness):
-    collected(contribute(64, "faked", there=2))
-    done = harness("contributed", "all")
-    assert "64 told, 2 there" in done.stdout
+    (path,) = collected(contribute(64, "faked", there=2))
+    assert harness("contributed", "all").returncode == 0
     assert not Path("all/speed_up.svg").exists()
+    assert {row[-1] for row in contributed.table(contributed.points([contributed.read(path)])).rows} == {"has 2 cores"}
+
+
+@pytest.mark.parametrize(("outside", "doubt"), [(None, ""), (0.3, ""), (1.2, "loaded 1.2/4 cores")])
+def test_a_loaded_machine_is_marked_and_drawn(contribute, outside, doubt):
+    found = replace(contributed.read(contribute(4, "out")), outside_cores=outside)
+    points = contributed.points([found])
+    assert {row[-1] for row in contributed.table(points).rows} == {doubt}
+    assert any("busy" in note for note in contributed_figures.speed_up(points).notes) == bool(doubt)
 
 
 def test_without_a_file_the_page_says_so(harness, fake):
