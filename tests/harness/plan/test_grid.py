@@ -203,6 +203,7 @@ def test_every_preset_can_be_built(name):
         "paper": everything - {"ppo", "overhead"},
         "quick": everything - {"overhead"},
         "threads": everything - {"overhead"},
+        "contribute": {*sampling, "q_learning"},
     }
     assert {point.workload for point in made.points} == some.get(name, everything)
     for point in made.points:
