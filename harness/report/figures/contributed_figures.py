@@ -34,7 +34,7 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     other = f", the best Ray at {shared.span(rays)}" if rays else ""
     notes = [shared.starts_note(one.ours for one in shown if one.ours), "Files of as many cores: the geometric mean."]
     if loaded := sorted({one.cores for one in shown if one.loaded}):
-        notes.append(f"Other processes were busy meanwhile on: {', '.join(map(str, loaded))} cores.")
+        notes.append(f"Loaded by other processes: the machines with {', '.join(map(str, loaded))} cores.")
     return Chart(
         f"On {where}, reactors run at {shared.span([one.ours for one in shown if one.ours])} the loop's speed{other}",
         "Dashed or hollow: what each run predicted for reactors before it measured.",

@@ -165,7 +165,7 @@ def test_a_loaded_machine_is_marked_and_drawn(contribute, outside, doubt):
     found = replace(contributed.read(contribute(4, "out")), outside_cores=outside)
     points = contributed.points([found])
     assert {row[-1] for row in contributed.table(points).rows} == {doubt}
-    assert any("busy" in note for note in contributed_figures.speed_up(points).notes) == bool(doubt)
+    assert any("Loaded" in note for note in contributed_figures.speed_up(points).notes) == bool(doubt)
 
 
 def test_without_a_file_the_page_says_so(harness, fake):
