@@ -1,7 +1,7 @@
 """Q-learning as Ray actors, rollout workers and replay buffer: references pass through the driver, the learner.
 
-It doesn't unpickle what is behind them, though Ray passes small values on through its process. The parameters are small, 776 bytes as an array: a `ray.put`, which Ray advises
-from 100 KiB, would cost more than it saves.
+It doesn't unpickle what is behind them, though Ray passes small values on through its process. The parameters are
+small, 776 bytes as an array: a `ray.put`, which Ray advises from 100 KiB, would cost more than it saves.
 """
 
 import ray
