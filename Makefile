@@ -23,6 +23,14 @@ FT_VENV ?= .venv-ft
 WHEEL_VENV ?= .venv-wheel
 DIST ?=
 FT_STAMP := $(FT_VENV)/.installed
+# An environment with the libraries of which adapters are tested.
+ADAPTERS_VENV := .venv-adapters
+ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
+ADAPTERS_TESTS := tests/reactorlib/gymnasium/test_sb3.py tests/reactorlib/gymnasium/test_tianshou.py \
+  tests/reactorlib/gymnasium/test_torchrl.py tests/reactorlib/gymnasium/test_parallel_agents.py tests/test_doc_examples.py
+# An environment with RLlib, which needs an older Gymnasium than the suite.
+RLLIB_VENV := .venv-rllib
+RLLIB_STAMP := $(RLLIB_VENV)/.installed
 # An environment with Open MPI: it and MPICH both bring an mpiexec.
 OMPI_VENV ?= .venv-openmpi
 OMPI_TESTS ?= -m 'not soak' tests/reactorlib/mpi
@@ -33,7 +41,7 @@ tested = $(BIN)/python -m pytest -n $(JOBS) $(1) tests/test_slow.py $(KERNEL_TES
   $(BIN)/python -m pytest -n $(JOBS) $(1) $(KERNEL_TESTS:%=--ignore=%) && exit $$kernel
 # Processes that run tests at the same time.
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
-FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
+FT_TESTS ?= tests/reactorlib/conformance tests/reactorlib/executors/test_choice.py tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
 KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
@@ -41,7 +49,7 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -55,6 +63,8 @@ install: $(STAMP)  ## create .venv and install everything into it
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
 install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
+
+install-rllib: $(RLLIB_STAMP)  ## create .venv-rllib: for the backend `rllib`
 
 bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
@@ -85,6 +95,7 @@ readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ a
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
 	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
+	$(if $(wildcard results/threads),$(HARNESS) report results/threads --readme docs/threads.md)
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there
@@ -116,6 +127,12 @@ test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' 
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest $(FT_TESTS)
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest tests/workloads/test_backends.py -k sampling
 
+test-adapters: $(ADAPTERS_STAMP) $(RLLIB_STAMP)  ## run the tests with Stable-Baselines3, Tianshou, TorchRL, RLlib and PettingZoo: some minutes
+	$(ADAPTERS_VENV)/bin/python -c 'import pygame, stable_baselines3, tianshou, torchrl'  # without which their tests are skipped
+	$(ADAPTERS_VENV)/bin/python -m pytest -k 'not test_an_example or training-loop or vector-environments' $(ADAPTERS_TESTS)
+	$(RLLIB_VENV)/bin/python -c 'import ray.rllib'
+	$(RLLIB_VENV)/bin/python -m pytest -k 'rllib or training-loop' tests/reactorlib/gymnasium/test_rllib.py tests/test_doc_examples.py
+
 test-openmpi:  ## run the tests of ranks with Open MPI; OMPI_TESTS='-m soak tests/soak/test_mpi.py' repeats them
 	$(PYTHON) -m venv $(OMPI_VENV)
 	$(OMPI_VENV)/bin/python -m pip install --quiet --editable . openmpi mpi4py numpy gymnasium hypothesis pytest pytest-timeout
@@ -146,7 +163,7 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(ADAPTERS_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
@@ -169,4 +186,18 @@ $(FT_STAMP): pyproject.toml
 	-PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
 	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch
 	-$(FT_VENV)/bin/python -m pip uninstall --quiet --yes triton  # for GPUs; torch's optimizers load it, and it switches the GIL on
+	@touch $@
+
+$(ADAPTERS_STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ADAPTERS_VENV)
+	$(ADAPTERS_VENV)/bin/python -m pip install --constraint constraints.txt --prefer-binary $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  --editable '.[gymnasium,vectors]' pettingzoo pygame hypothesis pytest pytest-timeout
+	@touch $@
+
+# The versions of constraints.txt, but for Gymnasium's.
+$(RLLIB_STAMP): constraints.txt
+	$(PYTHON) -m venv $(RLLIB_VENV)
+	grep -v '^gymnasium==' constraints.txt > $(RLLIB_VENV)/constraints.txt
+	$(RLLIB_VENV)/bin/python -m pip install --disable-pip-version-check --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  --constraint $(RLLIB_VENV)/constraints.txt 'ray[rllib]' torch psutil hypothesis pytest pytest-timeout
 	@touch $@

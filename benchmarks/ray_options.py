@@ -98,10 +98,10 @@ def rounds(meter: Meter, option: str, size: str) -> None:
                     ray.get(coming)
 
 
-def gain(blocks: Sequence[Mapping[str, Measured]], option: str) -> Estimate | str:
-    """How many times as many rounds per second an option has as `ray-tuned`, or why it has none."""
-    failure = next((one[name].failure for one in blocks for name in (PLAIN, option) if one[name].failure), "")
-    return failure or intervals.ratio_of_turns([block.log_ratios(one[PLAIN], one[option]) for one in blocks])
+def gain(blocks: Sequence[Mapping[str, Measured]], option: str, plain: str = PLAIN) -> Estimate | str:
+    """How many times as many rounds per second an option has as the plain one, or why it has none."""
+    failure = next((one[name].failure for one in blocks for name in (plain, option) if one[name].failure), "")
+    return failure or intervals.ratio_of_turns([block.log_ratios(one[plain], one[option]) for one in blocks])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,11 +125,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{size} messages ({size_bytes} bytes), {_ACTORS} actors: rounds per second, times {PLAIN}")
         for option in OPTIONS:
             found = gain(blocks, option)
-            print(f"  {option:36} {found if isinstance(found, str) else _shown(found)}")
+            print(f"  {option:36} {found if isinstance(found, str) else shown(found)}")
     return 0
 
 
-def _shown(found: Estimate) -> str:
+def shown(found: Estimate) -> str:
+    """A ratio with its interval, and how it is called."""
     return f"{quantity.ratio(found)}, {counted(found.count, 'start')}: {judgement.standing(found, 1.0)}"
 
 

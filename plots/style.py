@@ -76,6 +76,8 @@ _LOOKS = {
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
     "ray-pooled": Look("Ray, a share per core", "#F28E2B", "8"),
     "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
+    "ray-pooled-compiled": Look("Ray, shares, compiled", "#C2410C", "$C$"),
+    "rllib": Look("RLlib, two runners", "#A65628", "$R$"),
     "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
     "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),
     "ray-pooled-nodes": Look("Ray, pooled, two nodes", "#E08E45", "$2$"),

@@ -1,6 +1,8 @@
 """The pages for readers, README and docs, as tests take them apart: with the files that they quote in place."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,3 +53,11 @@ def commands(*prefixes):
         shown = [line.removeprefix(".venv/bin/") for line in lines + re.findall(r"`([^`\n]+)`", prose(page))]
         found |= {line for line in shown if line.startswith(prefixes)}
     return sorted(found)
+
+
+def execute(arguments, **options):
+    """Run a program as a reader would, with the repository's modules in reach."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        arguments, capture_output=True, text=True, timeout=100, env=environment, check=False, **options
+    )

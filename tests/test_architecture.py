@@ -37,7 +37,7 @@ MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_ray_tuned")
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}
 # A front end to another library is there for those who have it: nothing else of the kernel imports it.
-FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle", "stable_baselines3"}}
+FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle", "stable_baselines3", "tianshou"}}
 # A transport that is asked for by name brings its own.
 OF_TRANSPORTS = {"reactorlib/mpi/transport.py": {"mpi4py"}, "reactorlib/mpi/ranks.py": {"mpi4py"}}
 

@@ -1,11 +1,9 @@
-"""README and the pages under docs: every block and command runs, and every link leads somewhere."""
+"""README and the pages under docs: every command runs, and every link leads somewhere. Examples: test_doc_examples."""
 
 import importlib.util
-import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tomllib
 from itertools import pairwise
@@ -24,45 +22,12 @@ from harness.report.figures.figure_catalogue import FIGURES
 from reactorlib.cli import main as kernel_main
 from reactorlib.cli import parsers
 from tests import pages
-from tests.pages import DOCS, PAGES, ROOT
+from tests.pages import DOCS, PAGES, ROOT, execute
 from tools import command_lines
 
 HARNESS = "python -m harness "
 KERNEL = "python -m reactorlib "
 TITLES = ("Ray", "train.py", "job.sh", "test_pi.py")  # programs of the reader's; other titles are files of ours
-
-
-def examples():
-    """Every example with what is shown of its output, or None: the block of text that comes after it, if one does."""
-    for page in PAGES:
-        found = pages.blocks(page)
-        for number, (kind, block) in enumerate(found):
-            if kind == "python":
-                following, output = found[number + 1] if number + 1 < len(found) else ("", "")
-                shown = output if following == "text" else None
-                yield pytest.param(block, shown, id=f"{pages.name(page)}-{number}")
-
-
-def execute(arguments, **options):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        arguments, capture_output=True, text=True, timeout=100, env=environment, check=False, **options
-    )
-
-
-@pytest.mark.parametrize(("example", "shown"), list(examples()))
-def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
-    for module in re.findall(
-        r"^(?:from|import) (stable_baselines3|torchrl|ray\.rllib|moviepy)\b", example, re.MULTILINE
-    ):
-        pytest.importorskip(module, exc_type=ImportError)
-    for folder in ("examples", "results"):  # read from the root of the repository, as readers do
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "example.py").write_text(example)
-    done = execute([sys.executable, "example.py"], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    if shown is not None:
-        assert done.stdout == shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)

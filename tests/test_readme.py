@@ -24,6 +24,7 @@ def test_it_is_a_page():
         (ROOT / "docs" / "paper.md", "claims", "reference"),
         (ROOT / "docs" / "howto" / "reproduce-a-figure.md", "effort", "reference"),
         (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
+        *([(ROOT / "docs" / "threads.md", "threads", "threads")] if (ROOT / "results" / "threads").exists() else []),
     ],
 )
 def test_generated_results_have_their_place_and_are_those_of_the_recorded_run(page, part, run):

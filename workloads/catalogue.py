@@ -63,8 +63,9 @@ class Backend:
     interpreter: str = ""
 
 
-# The interpreter without a GIL, beside the suite's own.
+# Interpreters beside the suite's own: one without a GIL, and one with RLlib, which needs another Gymnasium.
 FREE_THREADED = "free-threaded"
+RLLIB = "rllib"
 _NOGIL = "-nogil"
 _WITHOUT_A_GIL = (
     "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",
@@ -112,6 +113,16 @@ _BACKENDS = (
         "on_ray_compiled",
         note="Ray keeps compiled graphs in maintenance only and intends to deprecate them; their actors look for the "
         "next message without a pause, each of them a core's time, which they take from each other where cores are few",
+        kind="ray-graph",
+    ),
+    Backend(
+        "ray-pooled-compiled",
+        "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph",
+        "on_ray_pooled",
+        {"style": "compiled"},
+        note="see ray-pooled and ray-compiled; one actor per core, but the driver's, looks for the next message "
+        "without a pause",
+        kind="ray-graph",
     ),
     Backend(
         "gymnasium-sync",
@@ -160,6 +171,16 @@ _BACKENDS = (
         note="whoever drives it resets what has ended, in a call of its own; no digest; needs the extra `vectors`",
         matched=False,
         role="peer",
+    ),
+    Backend(
+        "rllib",
+        "RLlib's env runners: two Ray actors, each with half of the environments",
+        "on_rllib",
+        note="no digest: random numbers and a learner of its own; a new episode takes a step; another Gymnasium, in an "
+        "environment that `make install-rllib` makes",
+        matched=False,
+        role="peer",
+        interpreter=RLLIB,
     ),
     Backend(
         "envpool",

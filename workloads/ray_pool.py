@@ -13,6 +13,7 @@ import ray
 
 from reactorlib.cpus import available_cpus
 from reactorlib.schedule.partition import worker_of_member
+from workloads.ray_graph import ExecuteAll, broadcast_graph
 from workloads.ray_session import Session
 from workloads.ray_styles import INLINE_LIMIT_BYTES
 
@@ -42,6 +43,10 @@ class Share:
             self._is_small = _pickled_bytes(replies) <= INLINE_LIMIT_BYTES
         return pickle.dumps(replies, protocol=5) if self._is_small else replies
 
+    def batch_of(self, call: tuple[Any, ...]) -> Batch:
+        """The same for a compiled graph, which has one input: the method and its arguments."""
+        return self.batch(*call)
+
 
 class Pool:
     """The members of a class, one per tuple of arguments, in shares of `share_class`. With `apart`: each in an actor
@@ -57,6 +62,7 @@ class Pool:
         apart: bool = False,
     ) -> None:
         members = list(arguments)
+        self._execute: ExecuteAll | None = None
         if apart:
             self.actors = ray_session.start(share_class, ((member_class, [own]) for own in members))
             self.own = share_class(member_class, [])
@@ -68,17 +74,32 @@ class Pool:
         self.actors = ray_session.start(share_class, ((member_class, share) for share in shares[1:]), 1)
         self.own = share_class(member_class, shares[0])
 
+    def compile(self, ray_session: Session, message_bytes: int) -> None:
+        """Make all later calls by one compiled graph, which is an actor's only caller from now on.
+
+        `message_bytes`: the largest payload, of the arguments or of a share's replies. Drop the replies of a call
+        before the next call: large ones occupy the graph's buffer.
+        """
+        if self.actors:
+            self._execute = broadcast_graph(ray_session, [actor.batch_of for actor in self.actors], message_bytes)
+
     def gather(self, method: str, *arguments: Any, stored: bool = False) -> list[Any]:
         """Call a method of every member, and wait for the replies, in the members' order.
 
-        With `stored` the arguments go through the object store, once for all actors.
+        With `stored` the arguments go through the object store, once for all actors. A compiled graph has them there
+        in any case.
         """
-        sent = [ray.put(argument) for argument in arguments] if stored and self.actors else arguments
-        coming = [actor.batch.remote(method, *sent) for actor in self.actors]
+        coming = self._call(method, arguments, stored)
         replies = self.own.replies(method, *arguments)
         for batch in ray.get(coming):
             replies += pickle.loads(batch) if isinstance(batch, bytes) else batch
         return replies
+
+    def _call(self, method: str, arguments: tuple[Any, ...], stored: bool) -> list[Any]:
+        if self._execute is not None:
+            return self._execute((method, *arguments))
+        sent = [ray.put(argument) for argument in arguments] if stored and self.actors else arguments
+        return [actor.batch.remote(method, *sent) for actor in self.actors]
 
 
 def _pickled_bytes(value: Any) -> int:

@@ -36,10 +36,14 @@ class Kept:
         self._trial = trial
 
     def take(self, subject: Subject) -> Running | None:
-        """The driver that waits for such a subject, with its program begun; None without one."""
+        """The driver that waits for such a subject, with its program begun; None without one that lives."""
         running = self._waiting.pop(subject.name, None)
-        if running is not None:
-            running.run_another(subject)
+        if running is None:
+            return None
+        if running.has_ended:
+            running.__exit__(None, None, None)
+            return None
+        running.run_another(subject)
         return running
 
     def put(self, running: Running) -> bool:

@@ -112,9 +112,8 @@ class Running:
     _last: tuple[dict[int, int], int] | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
-        self._pending = b""
+        self._pending, self.spins = b"", False
         self._parked: list[processes.Handle] = []
-        self.spins = False
         self.pids: list[int] = []
         self.forget_idling()
         self._stack = contextlib.ExitStack()
@@ -134,13 +133,15 @@ class Running:
                     start_new_session=True,  # the terminal's Ctrl-C is for the harness, which then ends the subject
                 )
                 stack.callback(self._end)
+                assert self._supervisor.stdin
+                assert self._supervisor.stdout
+                self._watched = self._channel.fileno(), self._supervisor.stdout.fileno()
                 order = {
                     "side": {**self._order(), "channel": theirs.fileno()},
                     "environment": {"PYTHONPATH": environment(self.subject.tree, scratch)["PYTHONPATH"]},
                     "scratch": str(scratch),
                     "interpreter": self.subject.interpreter,
                 }
-                assert self._supervisor.stdin is not None
                 with contextlib.suppress(BrokenPipeError):
                     self._supervisor.stdin.write(json.dumps(order).encode() + b"\n")
                     self._supervisor.stdin.flush()
@@ -157,6 +158,11 @@ class Running:
             self._parked.pop().close()
         self._tell({"end": True})
         self._answer(self.limit_s)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process ended while nothing was asked of it."""
+        return bool(_readable(self._watched, time.monotonic()))
 
     def run_another(self, subject: Subject) -> None:
         """Have the process run another program of the same name, as if it had been started for it."""
@@ -283,11 +289,9 @@ class Running:
 
     def _line(self, limit_s: float) -> bytes | None:
         """The next line on the channel; None if the process has ended."""
-        assert self._supervisor.stdout is not None
         give_up = time.monotonic() + limit_s
-        watched = self._channel.fileno(), self._supervisor.stdout.fileno()
         while b"\n" not in self._pending:
-            ready = _readable(watched, give_up)
+            ready = _readable(self._watched, give_up)
             if not ready:
                 raise SubjectError(f"time limit: no result after {limit_s:g} s")
             if self._channel.fileno() not in ready:
@@ -312,8 +316,7 @@ class Running:
 
     def _verdict(self) -> dict[str, Any]:
         """The supervisor's last line, when all has ended; nothing if it died."""
-        assert self._supervisor.stdout is not None
-        answer, descriptor, give_up = b"", self._supervisor.stdout.fileno(), time.monotonic() + _GRACE_SECONDS
+        answer, descriptor, give_up = b"", self._watched[1], time.monotonic() + _GRACE_SECONDS
         while _readable([descriptor], give_up):
             chunk = os.read(descriptor, 65536)
             if not chunk:

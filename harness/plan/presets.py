@@ -19,7 +19,7 @@ KB = 10**3
 MB = 10**6
 MINUTE = 60
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
-_RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
+_RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled", "ray-pooled-compiled")
 _VECTOR_ENVIRONMENTS = (
     "gymnasium-sync", "gymnasium-async", "reactor-vector", "sb3-subproc", "torchrl-parallel", "tianshou-shmem",
     "envpool", "ale-vector",
@@ -81,7 +81,15 @@ _SMOKE = Preset(
 _QUICK = Preset(
     name="quick",
     summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
-    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-pooled", "ray-compiled", *_LIMITS),
+    backends=(
+        "serial",
+        "reactor-inline",
+        "reactor-processes",
+        "ray-paper",
+        "ray-pooled",
+        "ray-pooled-compiled",
+        *_LIMITS,
+    ),
     sweeps=(
         sweep("gym_sampling", env="CartPole-v1", actors=_WORKERS, rounds=500),
         sweep("gym_sampling", env="busy:2ms", actors=_WORKERS, rounds=20),
@@ -99,7 +107,7 @@ _CROSSOVER = Preset(
     name="crossover",
     summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
     budget_s=20 * MINUTE,
-    backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "lockstep"),
+    backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "ray-pooled-compiled", "lockstep"),
     sweeps=(
         sweep("gym_sampling", env=("busy:20us", "busy:200us", "busy:2ms", "busy:20ms"), **_MADE_UP),
         sweep("gym_sampling", env=("busy:200us:1000", "busy:200us:100000", "busy:200us:4000000"), **_MADE_UP),
@@ -168,10 +176,10 @@ _THREADS = Preset(
     budget_s=75 * MINUTE,
     backends=(
         "serial",
-        "reactor-threads",
         "reactor-processes",
         "ray-pooled",
         "ray-compiled",
+        "ray-pooled-compiled",
         *_LIMITS,
         "serial-nogil",
         "reactor-inline-nogil",

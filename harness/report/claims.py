@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness import quantity
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.quantity import counted
-from harness.report import published
+from harness.report import published, threads
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING
 from harness.stats.intervals import Estimate
@@ -30,8 +30,11 @@ EXPLAINED = (
     "lowest of these points to the highest. The next columns show the same of reactors on all cores here, against Ray "
     "as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
     "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
-    "and another number of cores. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are."
+    "and another number of cores. The row of threads is judged by the best Ray. 'Ray otherwise': how many times as "
+    "fast as ray-paper Ray's other backends are."
 )
+NOT_MEASURED = "not measured"
+_HYPOTHESIS = "threads without a GIL: faster than Ray, against the best Ray"
 _THEIRS, _OURS = "ray", "lf"
 _CLAIMS = {
     "broadcast_gather": "broadcast and gather: lower times, by actors and by object size",
@@ -58,6 +61,7 @@ _MIB, _MB = 2**20, 10**6
 @dataclass(frozen=True)
 class ClaimRow:
     """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: the number of its others.
+    Of the hypothesis about threads, the paper has no ratio, and the best Ray decides.
 
     The other ratios are of reactors here at these points, but for `otherwise`, of Ray's other backends to ray-paper.
     """
@@ -74,7 +78,9 @@ class ClaimRow:
     @property
     def holds(self) -> str:
         """Whether reactors are faster here than Ray called as in the paper; by how much is not comparable."""
-        found = {standing(ratio, self.floor) for ratio in self.ray_paper}
+        found = {standing(ratio, self.floor) for ratio in self.ray_paper or self.best_ray}
+        if not found:
+            return NOT_MEASURED
         if SLOWER in found:
             return "no" if found == {SLOWER} else "not everywhere"
         if len(found) == 1:
@@ -111,13 +117,27 @@ def rows(summary: Summary) -> Iterator[ClaimRow]:
         )
 
 
+def hypothesis(summary: Summary) -> ClaimRow:
+    """The hypothesis that threads without a GIL accelerate reinforcement learning, from a run that has them."""
+    found = threads.points(summary)
+    own = [cell for point in found if (cell := point.cell(threads.THREADS)) is not None]
+    best = tuple(best[0] for cell in own if (best := cell.best_ray) is not None)
+    floor = max((summary.floors.get(point.workload, 1.0) for point in found), default=1.0)
+    return ClaimRow(_HYPOTHESIS, (), 0, _to(RAY_PAPER, own), best, _to(LOOP, own), {}, floor)
+
+
+def not_measured() -> tuple[str, ...]:
+    """The row of the hypothesis where no run has threads without a GIL."""
+    return cells(ClaimRow(_HYPOTHESIS, (), 0, (), (), (), {}, 1.0))
+
+
 def _to(baseline: str, cells: Sequence[Cell]) -> tuple[Estimate, ...]:
     return tuple(cell.speedups[baseline] for cell in cells if baseline in cell.speedups)
 
 
 def cells(row: ClaimRow) -> tuple[str, ...]:
     """A row as text."""
-    ends = dict.fromkeys(f"{end(row.published):.2f}x" for end in (min, max))
+    ends = dict.fromkeys(f"{end(row.published):.2f}x" for end in (min, max)) if row.published else [NOTHING]
     some = f" (without {counted(row.lacking, 'point')})" if row.lacking else ""
     return (
         row.claim,

@@ -25,7 +25,7 @@ ANSWER_EXPLAINED = (
     "digest: it did the same work."
 )
 # Baselines with a column of their own.
-_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", CEILING)
+_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", "ray-pooled-compiled", CEILING)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (

@@ -1,28 +1,30 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
 `results`: one figure and one table. `claims`: the paper's claims next to the measured ratios. `effort`: time, memory
-and expected ratios of each workload. `vectors`: vector environments compared with the loop. `artifact`: README's
-claims, to be measured again. `scaling`: predicted speed-ups.
+and expected ratios of each workload. `vectors`: vector environments compared with the loop. `threads`: threads without
+a GIL. `artifact`: README's claims, to be measured again. `scaling`: predicted speed-ups.
 """
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import claims, document, own_claims, reproduction, run_answer, study_tables
+from harness.report import claims, document, own_claims, reproduction, run_answer, study_tables, threads
 from harness.report.figures import figure_catalogue
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
-from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
+from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order, summarise
 from harness.report.text_table import TextTable
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER, UNDECIDED
 from harness.store.files import write_atomically
+from harness.store.measurements import MEASUREMENTS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-_FIGURE, _VECTORS = "step_time", "vectors"
+_FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
 _UNKNOWN = "–"
 
 
@@ -120,9 +122,17 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
     """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
     grid = document.published_claims(summary)
-    told = markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
+    shown = replace(grid, rows=(*grid.rows, _of_threads(summary)))
+    told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
     return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
+
+
+def _of_threads(summary: Summary) -> tuple[str, ...]:
+    """The row of the hypothesis about threads, from the run beside this one that has them."""
+    beside = summary.path.parent / _THREADS
+    measured = (beside / MEASUREMENTS.file_name).exists()
+    return claims.cells(claims.hypothesis(summarise(beside))) if measured else claims.not_measured()
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
@@ -145,6 +155,19 @@ def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
         f"{_source(summary, base)} Made by `make readme`."
     )
     return "\n\n".join((*_picture(_VECTORS, drawn, base), markdown_table(table), words)) + "\n"
+
+
+def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
+    """Threads without a GIL beside processes of the same interpreter and Ray: speeds, memory and start-up."""
+    shown = [
+        part for table in threads.tables(summary) if table.rows for part in (f"{table.title}:", markdown_table(table))
+    ]
+    words = (
+        "Threads and processes run on one interpreter without a GIL, Ray and `limit` on the suite's own. A ratio above "
+        "1 favours threads; brackets: 95 % intervals, from three starts on. Memory is that of all processes "
+        f"together, for each environment, actor or agent. {_source(summary, base)} Made by `make readme`."
+    )
+    return "\n\n".join((*_picture(_THREADS, drawn, base), *shown, words)) + "\n"
 
 
 def _of_loop(cell: Cell | None) -> str:
@@ -185,6 +208,7 @@ PARTS: dict[str, Part] = {
     "claims": claimed,
     "effort": effort,
     "vectors": vectors,
+    "threads": without_a_gil,
     "artifact": artifact,
     "scaling": scaling,
 }

@@ -1,4 +1,4 @@
-"""The interpreters of a run: the suite's own, and one in an environment of its own for backends that need another."""
+"""The interpreters of a run: the suite's own, and others in environments of their own for backends that need them."""
 
 import json
 import shutil
@@ -10,11 +10,14 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.store import interpreter
-from workloads.catalogue import BACKENDS, FREE_THREADED
+from workloads.catalogue import BACKENDS, FREE_THREADED, RLLIB
 
 _TREE = Path(__file__).resolve().parents[2]
 # Where each is looked for unless the command line names it, and the target that installs it there.
-_ENVIRONMENTS = {FREE_THREADED: (".venv-ft", "install-freethreaded")}
+_ENVIRONMENTS = {
+    FREE_THREADED: (".venv-ft", "install-freethreaded"),
+    RLLIB: (".venv-rllib", "install-rllib"),
+}
 _LIMIT_SECONDS = 60.0
 
 

@@ -70,7 +70,11 @@ def make_executor(coordinator: Coordinator) -> Executor:
     placed = partition(program, int(options.workers or available_cpus()), options.placement, options.costs)
     if name == "auto":
         pays, reason = _pays(program, placed, options.costs or {})
-        name = "inline" if not pays else "processes" if gil_enabled() and sys.platform == "linux" else "threads"
+        if pays:
+            name, why = _parallel(gil_enabled())
+            reason += f"; on {name}, as {why}"
+        else:
+            name = "inline"
     if name == "inline":
         executor: Executor = Inline(coordinator)
     elif name == "threads":
@@ -81,6 +85,15 @@ def make_executor(coordinator: Coordinator) -> Executor:
         executor = Processes(coordinator, placed)
     executor.reason = reason
     return executor
+
+
+def _parallel(gil: bool) -> tuple[str, str]:
+    """The executor on which reactions run in parallel here, and why."""
+    if not gil:
+        return "threads", "without a GIL they run in parallel, and hand values over without a copy"
+    if sys.platform == "linux":
+        return "processes", "threads take turns while the GIL is on"
+    return "threads", "processes need Linux"
 
 
 def _pays(program: Elaborated, placed: Partition, costs: Mapping[str, float]) -> tuple[bool, str]:

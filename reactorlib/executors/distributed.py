@@ -59,7 +59,7 @@ class Distributed(Executor):
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
-        self._next_tag = count(1).__next__  # that other workers take part in
+        self.next_tag = count(1).__next__  # counts tags between looks
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
         if not messenger.shares_cells:
@@ -107,9 +107,13 @@ class Distributed(Executor):
         parts = self.splitter.split(plan)
         self.compiled += len(plan.items) + 1
         if len(parts) == 1:
-            return self.loader.load(plan, pauses=pauses)
+            return self.lone(self.loader.load(plan, pauses=pauses))
         go = self._go(next(self._numbers), parts)
         return self.loader.load(parts[0], self._crossing, pauses, go=go, collect=self._collect)
+
+    def lone(self, schedule: Any) -> Any:
+        """The schedule of a tag that needs worker 0 alone. Where nothing else looks at the others, it has to."""
+        return schedule
 
     def _forget(self) -> None:
         """Drop all schedules; they are written anew when needed."""
@@ -132,7 +136,7 @@ class Distributed(Executor):
         others = [other for other in parts if other]
         lessons = {other: (number, parts[other]) for other in others}
         has_modes = bool(self.worker.mode_states) and not self.messenger.shares_cells
-        next_tag, pack = self._next_tag, GO_TAIL.pack
+        next_tag, pack = self.next_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
             if not next_tag() % LOOK_TAGS:

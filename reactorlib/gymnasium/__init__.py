@@ -7,6 +7,7 @@ environments, and `reactors.py` the reactors.
 from reactorlib.gymnasium.check import check_vector_env
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.isolation import Finding, Isolation, check_isolation
+from reactorlib.gymnasium.parallel_agents import ReactorAgentsVectorEnv
 from reactorlib.gymnasium.pool import ReactorPool
 from reactorlib.gymnasium.record import ReplayError
 from reactorlib.gymnasium.registration import install, make_vec, register, uninstall
@@ -18,6 +19,7 @@ __all__ = [
     "EnvironmentTimeoutError",
     "Finding",
     "Isolation",
+    "ReactorAgentsVectorEnv",
     "ReactorPool",
     "ReactorVectorEnv",
     "ReplayError",

@@ -124,6 +124,11 @@ def joined(batches: list[Any]) -> Any:
     return _each(lambda *parts: np.concatenate(parts), *batches)
 
 
+def reshaped(batch: Any, old: int, new: tuple[int, ...]) -> Any:
+    """The batch with `new` in place of its first `old` dimensions."""
+    return _each(lambda part: np.reshape(part, (*new, *np.shape(part)[old:])), batch)
+
+
 def _each(act: Callable[..., Any], first: Any, *others: Any) -> Any:
     """Do something with each array of the first batch and its counterparts in the others."""
     if isinstance(first, dict):

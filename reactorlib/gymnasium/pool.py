@@ -100,6 +100,7 @@ class ReactorPool(Calls):
         self._member_of = np.repeat(np.arange(count), np.diff(bounds)).tolist()
         self._spinner = Spinner()
         self._pending = np.zeros(n, np.bool_)  # environments that have yet to be received
+        self._sent, self._sends = np.zeros(n, np.int64), 0  # the number of the last `send` to each
         self._failed = False
         options = {"context": context, "autoreset_mode": autoreset_mode, "executor": executor, "resumable": resumable}
         try:
@@ -155,20 +156,27 @@ class ReactorPool(Calls):
             member = self._member_of[number]
             parts.setdefault(member, {})[number - self._members[member].low] = action
         self._pending[ids] = True
+        self._sends += 1
+        self._sent[ids] = self._sends
         with self._failing():
             for at, part in parts.items():
                 self._members[at].step(part)
 
-    def recv(self, min_envs: int | None = None, timeout: float | None = None) -> Results:
+    def recv(
+        self, min_envs: int | None = None, timeout: float | None = None, *, max_envs: int | None = None
+    ) -> Results:
         """Results of the environments that are ready, at least `min_envs` of them (default: all that were sent to).
 
         Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
-        which are `infos["env_id"]`. TimeoutError after `timeout` seconds: receive again, or close.
+        which are `infos["env_id"]`. If more than `max_envs` are ready, those that were sent to first are returned.
+        TimeoutError after `timeout` seconds: receive again, or close.
         """
-        ids, *received, infos = self._received(min_envs, timeout)
+        ids, *received, infos = self._received(min_envs, timeout, max_envs)
         return (*received, {**infos, "env_id": ids})
 
-    def _received(self, min_envs: int | None = None, timeout: float | None = None) -> tuple[Any, ...]:
+    def _received(
+        self, min_envs: int | None = None, timeout: float | None = None, max_envs: int | None = None
+    ) -> tuple[Any, ...]:
         """The numbers of the ready environments, and their results."""
         self._assert_is_running()
         count = int(self._pending.sum())
@@ -176,17 +184,28 @@ class ReactorPool(Calls):
             raise NoAsyncCallError("Calling `recv` without any prior call to `send` or `reset_async`.", "step")
         if min_envs is not None and not 1 <= min_envs <= count:
             raise ValueError(f"min_envs={min_envs}, but {count} environments were sent to")
-        count = count if min_envs is None else int(min_envs)
+        if max_envs is not None and max_envs < (min_envs or 1):
+            raise ValueError(f"max_envs={max_envs} is less than min_envs={min_envs or 1}")
+        count = min(count, max_envs or count) if min_envs is None else int(min_envs)
         chosen, wanted = self._order.choose(count), None
         if chosen is not None:
             count, wanted = len(chosen), np.zeros(self.num_envs, np.bool_)
             wanted[chosen] = True
         with self._failing():
             self._await(count, timeout, wanted)
+        if wanted is None and max_envs is not None:
+            wanted = self._sent_first(max_envs)
         ids, *received, infos = self._merged([part for member in self._members for part in member.take(wanted)])
         self._order.received(ids.tolist(), *received)
         self._pending[ids] = False
         return (ids, *received, infos)
+
+    def _sent_first(self, count: int) -> Any:
+        """A mask of at most `count` ready environments: those that were sent to first."""
+        ready = np.concatenate([part.ids for member in self._members for part in member.parts])
+        mask = np.zeros(self.num_envs, np.bool_)
+        mask[ready[np.lexsort((ready, self._sent[ready]))][:count]] = True
+        return mask
 
     def _await(self, count: int, timeout: float | None, wanted: Any = None) -> None:
         """Look, then sleep, until `count` environments are ready, of those that are `wanted`."""

@@ -13,16 +13,8 @@ from stable_baselines3.common.env_util import is_wrapped
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from stable_baselines3.common.vec_env.patch_gym import _patch_env
 
-from reactorlib.gymnasium.infos import Info
+from reactorlib.gymnasium.listed_infos import ListedInfos
 from reactorlib.gymnasium.share import NOT_GIVEN
-from reactorlib.gymnasium.vector_env import ReactorVectorEnv
-
-
-class _Listed(ReactorVectorEnv):
-    """Gives infos as they came, one environment after the other."""
-
-    def _infos(self, results: list[list[Info]]) -> Any:
-        return [info for infos in results for info in infos]
 
 
 class ReactorVecEnv(VecEnv):
@@ -36,7 +28,7 @@ class ReactorVecEnv(VecEnv):
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: str | None = None, **options: Any) -> None:
         make = [partial(_patched, one) for one in env_fns]
-        self.env = _Listed(make, autoreset_mode=AutoresetMode.SAME_STEP, context=start_method, **options)
+        self.env = ListedInfos(make, autoreset_mode=AutoresetMode.SAME_STEP, context=start_method, **options)
         super().__init__(self.env.num_envs, self.env.single_observation_space, self.env.single_action_space)
         self.metadata = {key: value for key, value in self.env.metadata.items() if key != "autoreset_mode"}
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
+from typing import Any
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.calls_from_threads import Caller, pass_on
-from reactorlib.executors.distributed import LONGEST_END_S, Distributed
+from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
 from reactorlib.executors.failure import Stopped
 from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.messenger import Messenger
@@ -26,6 +27,7 @@ from reactorlib.transport.waiting import SPIN_NS
 from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
@@ -65,6 +67,16 @@ class MPI(Distributed):
         for call in self.ranks.heard(CALL):
             pass_on(call, self.coordinator.inbox)
         super().check()
+
+    def lone(self, schedule: Any) -> Any:
+        next_tag = self.next_tag
+
+        def looking(time: int, soon: Events) -> Any:
+            if not next_tag() % LOOK_TAGS:
+                self.check()
+            return schedule(time, soon)
+
+        return looking
 
     # The end
 
@@ -153,7 +165,7 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         crossing = Splitter(program, placed, copies=True).crossing_cells()
         buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
         worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), Outbox(), traced, buffers)
-        follower = _RankFollower(worker, placed, messenger, life.leave, shift)
+        follower = _RankFollower(worker, placed, messenger, life, shift)
         messenger.tell(0, "ready")
         follower.serve()
     except Stopped:
@@ -188,11 +200,15 @@ def _times(messenger: Messenger) -> tuple[int, int]:
 class _RankFollower(Follower):
     """`shift`: what to add to this host's perf_counter for that of rank 0."""
 
-    def __init__(
-        self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None], shift: int
-    ) -> None:
-        super().__init__(worker, partition, messenger, leave)
+    def __init__(self, worker: Worker, partition: Partition, messenger: Messenger, life: RankLife, shift: int) -> None:
+        super().__init__(worker, partition, messenger, life.leave)
+        self.life = life
         self.shift = shift
+
+    def _go(self, message: bytes, number: int, time: int, microstep: int) -> None:
+        super()._go(message, number, time, microstep)
+        if self.life.calls:  # waits may never be so long that they look
+            self.life.check()
 
     def hand_in(self, rows: list[Row]) -> None:
         super().hand_in([(*row[:4], row[4] + self.shift, row[5] + self.shift, row[6]) for row in rows])

@@ -20,6 +20,7 @@ TIMES = {"logical_elapsed", "physical_elapsed", "physical_time", "start_time"}  
 NEEDED = {
     "reactorlib.gymnasium": "gymnasium",
     "reactorlib.gymnasium.sb3": "stable_baselines3",
+    "reactorlib.gymnasium.tianshou_env": "tianshou",
     "reactorlib.transport.batch": "numpy",
 }
 

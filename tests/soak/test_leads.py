@@ -19,7 +19,7 @@ WORKLOAD = os.environ.get("LEADS_WORKLOAD", "gym_sampling")
 CHOSEN = os.environ.get(
     "LEADS_BACKENDS",
     "serial reactor-inline reactor-threads reactor-processes lockstep ray-paper ray-tuned ray-pooled ray-compiled "
-    "gymnasium-async envpool",
+    "ray-pooled-compiled gymnasium-async envpool",
 ).split()
 PARAMETERS = {"actors": 15}
 REPEATED = 12

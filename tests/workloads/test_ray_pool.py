@@ -80,6 +80,29 @@ def test_a_pool_gathers_in_the_members_order(cores, size, pool_of):
     assert [reply[0] for reply in pool_of(5, cores, size).gather("add", 1)] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("cores", [1, 3])
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_compiled_pool_executes_its_graph_once_a_round_and_steps_its_own_share_before_it_waits(
+    cores, size, pool_of, monkeypatch
+):
+    log, pool = [], pool_of(5, cores, size)
+
+    def broadcast_graph(session, methods, message_bytes):
+        return lambda call: log.append("execute") or [method(call) for method in methods]
+
+    monkeypatch.setattr(ray_pool, "broadcast_graph", broadcast_graph)
+    monkeypatch.setattr(ray_pool.ray, "get", lambda batches: log.append("get") or batches)
+    own = pool.own.replies
+    monkeypatch.setattr(pool.own, "replies", lambda *call: log.append("own") or own(*call))
+    for actor in pool.actors:
+        actor.batch_of = actor.share.batch_of
+        actor.remote = None
+    pool.compile(Session(), 8)
+    for value in (1, 2):
+        assert [reply[0] for reply in pool.gather("add", value, stored=True)] == [value + index for index in range(5)]
+    assert log == (["execute", "own", "get"] if cores > 1 else ["own", "get"]) * 2
+
+
 def test_what_is_stored_is_put_once_and_only_for_other_processes(pool_of, monkeypatch):
     put = []
     monkeypatch.setattr(ray_pool.ray, "put", lambda value: put.append(value) or value)

@@ -50,11 +50,13 @@ class WaitingShare(Share):
         return super().batch(f"{method}_in_actor", *arguments)
 
 
-def run(task: Task, probe: Probe) -> None:
+def run(task: Task, probe: Probe, style: str = "tuned") -> None:
     """Run all rounds of the task, reporting to the probe."""
-    with session("tuned", probe) as ray_session:
+    with session(style, probe) as ray_session:
         clients = Pool(ray_session, PooledClient, [(task,)] * task.actors, WaitingShare)
         ray_session.await_actors()
+        if style == "compiled":
+            clients.compile(ray_session, task.object_bytes * len(clients.own.members))
         value = task.first_value()
         allocate = partial(into, value)
         is_large = task.object_bytes > INLINE_LIMIT_BYTES

@@ -1,5 +1,7 @@
 """Traffic Junction with the agents in shares: the driver holds the first, an actor each of the others."""
 
+import pickle
+
 from workloads.multi_agent.ray_actors import Agent
 from workloads.multi_agent.task import Task
 from workloads.probe import Probe
@@ -8,12 +10,14 @@ from workloads.ray_session import session
 from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 
-def run(task: Task, probe: Probe) -> None:
+def run(task: Task, probe: Probe, style: str = "tuned") -> None:
     """Run all rounds on actors of this machine."""
-    with session("tuned", probe) as ray_session:
+    with session(style, probe) as ray_session:
         agents = Pool(ray_session, Agent, ((task, agent) for agent in range(task.agents)))
         episodes = task.make_episodes()
         ray_session.await_actors()
+        if style == "compiled":
+            agents.compile(ray_session, len(pickle.dumps(episodes.message, protocol=5)))
         is_large = episodes.observation.nbytes > INLINE_LIMIT_BYTES
         probe.ready()
         for _ in range(task.total_rounds):

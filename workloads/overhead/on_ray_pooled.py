@@ -9,9 +9,9 @@ from workloads.ray_session import session
 SHAPES = by_shape("on_ray_pooled")
 
 
-def run(task: Task, probe: Probe) -> None:
+def run(task: Task, probe: Probe, style: str = "tuned") -> None:
     """Run all rounds of the task, reporting to the probe."""
     if task.shape not in SHAPES:
         raise UnsupportedError(f"{task.shape}: no actor can hold more than it does in ray-tuned")
-    with session("tuned", probe) as ray_session:
-        SHAPES[task.shape].run(task, probe, ray_session)
+    with session(style, probe) as ray_session:
+        SHAPES[task.shape].run(task, probe, ray_session, style)

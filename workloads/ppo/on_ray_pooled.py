@@ -1,5 +1,7 @@
 """PPO with the environments in shares: the driver, which learns, steps the first, an actor each of the others."""
 
+import pickle
+
 from workloads.ppo.player import Player, joined
 from workloads.ppo.task import Task
 from workloads.probe import Probe
@@ -7,13 +9,17 @@ from workloads.ray_pool import Pool
 from workloads.ray_session import session
 
 
-def run(task: Task, probe: Probe) -> None:
+def run(task: Task, probe: Probe, style: str = "tuned") -> None:
     """Run all rounds on actors of this machine."""
-    with session("tuned", probe) as ray_session:
+    with session(style, probe) as ray_session:
         learner = task.make_learner()
         players = Pool(ray_session, Player, ((task, index) for index in range(task.actors)))
         ray_session.await_actors()
-        learner.begin(joined(players.gather("begin")))
+        first = players.gather("begin")
+        learner.begin(joined(first))
+        if style == "compiled":
+            reply_bytes = len(pickle.dumps(first[0], protocol=5))
+            players.compile(ray_session, reply_bytes * len(players.own.members) + task.actors * 8)
         probe.ready()
         for _ in range(task.total_rounds):
             for _ in range(task.steps):

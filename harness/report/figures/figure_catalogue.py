@@ -4,7 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from harness.report.figures import crossover_figures, paper_figures, round_figures, sampling_figures, study_figures
+from harness.report.figures import (
+    crossover_figures,
+    paper_figures,
+    round_figures,
+    sampling_figures,
+    study_figures,
+    thread_figures,
+)
 from harness.report.summary import Summary
 from plots import page, style
 from plots.chart import Chart
@@ -37,6 +44,7 @@ FIGURES: dict[str, tuple[str, Make]] = {
         crossover_figures.crossover,
     ),
     "vectors": ("Vector environments, by how long the environment takes", sampling_figures.vectors),
+    "threads": ("Threads without a GIL, processes and Ray", thread_figures.against_processes),
     "round_time": ("How long a round takes", round_figures.round_time),
     "breakdown": ("The phases of a round: computing, serialising, handing over, waiting", study_figures.breakdown),
     "scaling": ("Predicted and measured scaling with workers", study_figures.scaling),

@@ -44,6 +44,13 @@ def _panel(points: dict[float, PointSummary], y: Scale, chosen: Iterable[str], v
     return LinePanel("", Scale("environment, and its step in a plain loop", partial(_named, points)), y, curves, **more)
 
 
+def step_panel(summary: Summary, chosen: Iterable[str]) -> LinePanel | None:
+    """Time per environment step of these backends by the plain loop's; None where there are too few points."""
+    _, points = _by_step(summary)
+    scale = Scale("time per step", quantity.duration_tick)
+    return _panel(points, scale, chosen, shared.time_of(1)) if len(points) > 1 else None
+
+
 def step_time(summary: Summary, *, everything: bool) -> Chart | None:
     """Time per environment step by the plain loop's, all environments of the sampling workloads."""
     setting, points = _by_step(summary)

@@ -35,7 +35,7 @@ class FakeRunning:
     def __init__(self, subject, log, limit_s):
         self.subject, self.told, self.log = subject, {}, log
         self.parked, self.spins = 0, subject.order.get("spins", False)
-        self.idle_share = 0.0
+        self.idle_share, self.has_ended = 0.0, False
         self.lengths = itertools.chain(subject.order.get("lengths", ()), itertools.repeat(1_000))
 
     def __enter__(self):
@@ -271,6 +271,26 @@ def test_one_process_runs_several_programs_which_compute_what_fresh_ones_do(tmp_
     assert len(pids) == 1
     assert not any(psutil.pid_exists(pid) for own in pids for pid in own)
     assert digests == [block.run([Subject("b", order)], SHORT, "1", logs)[0].digest for order in orders]
+
+
+@pytest.mark.real
+def test_a_kept_process_that_died_is_replaced_by_a_fresh_one(tmp_path):
+    asked = Subject("a", workload_order("gym_sampling", "serial", PARAMETERS, 20), kept=True)
+    found, pids = [], []
+    with Kept() as kept:
+        for _ in range(2):
+            (one,) = block.run([asked], SHORT, "1", lambda one: tmp_path / one.name, kept=kept)
+            found.append((one.failure, one.digest))
+            (running,) = kept._waiting.values()
+            processes = [psutil.Process(pid) for pid in running.pids]
+            pids.append(running.pids)
+            for process in processes:
+                process.kill()
+            psutil.wait_procs(processes, timeout=60)
+            assert running.has_ended
+    assert found[0] == found[1]
+    assert found[0][0] == ""
+    assert not set(pids[0]) & set(pids[1])
 
 
 @pytest.mark.parametrize(("sleeps", "waited_ns"), [(0, 0), (0, 90), (0, 99), (98, 0), (98, 1), (90, 9)])

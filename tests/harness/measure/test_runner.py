@@ -34,6 +34,7 @@ def test_backends_whose_arrays_take_much_of_the_memory_need_not_live_together(
     ("workload", "backend", "again", "kept"),
     [
         ("gym_sampling", "ray-pooled", False, True),
+        ("gym_sampling", "ray-pooled-compiled", False, True),
         ("gym_sampling", "ray-pooled", True, False),
         ("gym_sampling", "ray-pooled-nodes", False, False),
         ("gym_sampling", "reactor-processes", False, False),

@@ -59,7 +59,7 @@ def test_one_backend_of_each_kind_is_twice_in_the_blocks_of_the_point_that_most_
     assert len(names) == len({grid.kind_of(catalogue.BACKENDS[name]) for name in names})
     kinds = {grid.kind_of(catalogue.BACKENDS[name]) for name in grid.backends_of(workload, made.backends)}
     assert {grid.kind_of(catalogue.BACKENDS[name]) for name in names} == kinds
-    assert {"on_serial", "inline", "processes", "ray", "on_ray_compiled"} <= kinds
+    assert {"on_serial", "inline", "processes", "ray", "ray-graph"} <= kinds
 
 
 def test_the_seed_reaches_the_workloads_unless_set(built):

@@ -33,6 +33,8 @@ BACKENDS = {
     "ray-compiled": 12.0,
     "gymnasium-async": 60.0,
     "reactor-vector": 0.6,
+    "reactor-threads-nogil": 0.5,
+    "reactor-processes-nogil": 0.6,
     "lockstep": 0.5,
     "limit": 0.3,
     "a-new-one": 3.0,

@@ -1,12 +1,14 @@
 """What the report writes into README and the pages."""
 
 import re
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 
 from harness.errors import UsageError
 from harness.report import markdown, readme
+from tests.harness.report import made_up
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, times
 
 HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
@@ -70,6 +72,28 @@ def test_a_page_of_vectors_has_each_beside_the_loop(results):
     assert head == "| workload | point | gymnasium-async | reactor-vector |"
     assert re.search(r"\| 2\.00x \[2\.00, 2\.00\] \| 0\.50x \[", row)
     assert "`serial`" in told
+
+
+def test_a_page_of_threads_has_each_point_beside_processes_and_the_best_ray(results):
+    ours = {"reactor-threads-nogil": times(200), "reactor-processes-nogil": times(100), "lockstep-nogil": times(400)}
+    rays = {"ray-pooled": times(50), "ray-compiled": times(80)}
+    summary = results({"serial": times(150), **ours, **rays}, {"reactor-threads-nogil": times(7)}, {"serial": times(1)})
+    parts = readme.without_a_gil(summary, {}, summary.path).split("\n\n")
+    speeds = [line.split(" | ") for line in parts[1].splitlines()]
+    assert parts[0] == "By workload and environment:"
+    assert [cell.partition(" [")[0] for cell in speeds[2][4:7]] == ["2.00x", "0.50x", "2.50x"]
+    assert "ray-compiled" in speeds[2][6]
+    assert speeds[3][3:7] == ["–"] * 4
+    assert len(speeds) == 4
+    assert "nothing" not in readme.without_a_gil(results({"serial": times(150)}), {}, summary.path)
+
+
+def test_the_hypothesis_of_threads_comes_from_the_run_beside(results, tmp_path):
+    summary = results({"serial": times(150), "reactor-processes": times(100), "ray-paper": times(5)}, setting=THEIRS)
+    assert "| not measured |" in readme.claimed(summary, {}, tmp_path)
+    threads = made_up.summary(tmp_path / "threads", made_up.rows(backends=("reactor-threads-nogil", "ray-pooled")))
+    told = readme.claimed(replace(threads, path=tmp_path / "other", points=summary.points), {}, tmp_path)
+    assert re.search(r"\n\| threads without a GIL.*\| same direction \|", told)
 
 
 def test_what_a_file_says_is_text_on_every_page(results, tmp_path):

@@ -254,6 +254,6 @@ def test_signal_ends_the_run_after_its_shutdown_reactions(path: str, number: sig
     finally:
         process.kill()
         process.communicate()
-    assert out.splitlines()[-1] == "shutdown"
+    assert out.endswith("shutdown\n")  # the signal may interrupt a print
     assert process.returncode != 0
     assert time.monotonic() - begun < 10

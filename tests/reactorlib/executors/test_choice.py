@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reactorlib import Bank, Reactor, connect, elaborate, run, startup
+from reactorlib.cpus import gil_enabled
 from reactorlib.tag import Tag
 from reactorlib.worker.trace import Costs, Span, costs_of
 from tests.reactorlib.conformance.reactors import Relay, Source, WideSink, noted
@@ -46,7 +47,36 @@ def test_it_weighs_what_workers_save_against_what_telling_them_costs(
 ) -> None:
     monkeypatch.setattr("reactorlib.cpus.gil_enabled", lambda: True)
     result = run(Farm, executor="auto", workers=2, costs=costs)
-    assert (result.executor, result.reason) == (chosen, reason)
+    assert (result.executor, result.reason.partition(";")[0]) == (chosen, reason)
+
+
+@pytest.mark.parametrize(
+    ("platform", "gil", "chosen", "why"),
+    [
+        ("linux", True, "processes", "GIL is on"),
+        ("linux", False, "threads", "without a GIL"),
+        ("darwin", False, "threads", "without a GIL"),
+        ("darwin", True, "threads", "processes need Linux"),
+    ],
+)
+def test_it_says_why_it_takes_threads_or_processes(
+    platform: str, gil: bool, chosen: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr("reactorlib.cpus.gil_enabled", lambda: gil)
+    result = run(Farm, executor="auto", workers=2, costs=measured(100))
+    assert result.executor == chosen
+    assert f"on {chosen}, as " in result.reason
+    assert why in result.reason
+
+
+@pytest.mark.skipif(gil_enabled(), reason="needs an interpreter without a GIL")
+def test_without_a_gil_it_runs_on_threads_what_it_would_run_on_processes() -> None:
+    expected = run(Farm, trace=True).digest
+    result = run(Farm, executor="auto", workers=2, costs=measured(100), trace=True)
+    assert (result.executor, result.digest) == ("threads", expected)
+    assert "without a GIL" in result.reason
+    assert run(Farm, executor="auto", workers=2, costs=measured(1)).executor == "inline"
 
 
 def test_where_nothing_can_run_side_by_side_it_is_inline_whatever_it_costs() -> None:

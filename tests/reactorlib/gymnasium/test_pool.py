@@ -112,6 +112,24 @@ def test_others_go_on_while_one_is_slow(pool: Any, executor: str) -> None:
     assert list(infos["env_id"]) == [0, 1, 2]
 
 
+def test_a_batch_has_a_minimum_a_maximum_and_a_timeout(pool: Any) -> None:
+    go = multiprocessing.get_context("fork").Event()
+    ours = pool([functools.partial(Held, number, go) for number in range(5)], workers=5)
+    ours.reset(seed=1)
+    ours.send(np.array([2]), [0])
+    for number in (4, 2, 3, 1):
+        ours.send(np.array([0]), [number])
+    ours._await(4, 60)  # all but the one that is held
+    assert list(ours.recv(1, max_envs=2)[-1]["env_id"]) == [2, 4]
+    with pytest.raises(TimeoutError, match="2 of 3 are ready"):
+        ours.recv(3, timeout=0.05, max_envs=4)
+    assert list(ours.recv(1, timeout=60, max_envs=4)[-1]["env_id"]) == [1, 3]
+    with pytest.raises(ValueError, match="max_envs=0"):
+        ours.recv(max_envs=0)
+    go.set()
+    assert list(ours.recv(timeout=60, max_envs=4)[-1]["env_id"]) == [0]
+
+
 def test_an_environment_waits_for_its_busy_worker(pool: Any) -> None:
     go = multiprocessing.get_context("fork").Event()
     ours = pool([functools.partial(Held, number, go) for number in range(2)], workers=1)

@@ -26,7 +26,9 @@ EXAMPLES = [
 @pytest.mark.slow(reason="all conformance tests once more; `make test` has what only ranks do")
 @pytest.mark.timeout(LONG_S)
 def test_the_conformance_tests_pass_on_ranks(start: Any) -> None:
-    refused = [f"--ignore=tests/reactorlib/conformance/test_{what}.py" for what in ("session", "batches")]
+    refused = [
+        f"--ignore=tests/reactorlib/conformance/test_{what}.py" for what in ("session", "session_ends", "batches")
+    ]
     ended = start(2, "-m", "tests.reactorlib.mpi", "-q", *refused, "tests/reactorlib/conformance").ended(LONG_S)
     assert ended.status == 0, ended.out
     assert int(re.findall(r"(\d+) passed", ended.out)[0]) > 500
@@ -89,3 +91,15 @@ def test_a_mistake_in_the_command_is_told_once(start: Any) -> None:
     assert [line for line in ended.err.splitlines() if "reactorlib:" in line] == [
         "reactorlib: examples/powers.py has no class 'Powes': did you mean Powers?"
     ]
+
+
+def test_a_thread_of_another_rank_stops_a_run_whose_tags_need_the_first_rank_alone(start: Any) -> None:
+    program = (
+        "import time; from reactorlib import SEC, run; "
+        "from tests.reactorlib.conformance.test_user_threads import Busy; "
+        "slow = lambda handle: (time.sleep(0.2), handle.request_stop()); "
+        "print(run(Busy, which=1, work=slow, keepalive=True, timeout=20 * SEC, executor='mpi').tag.time < 20 * SEC)"
+    )
+    ended = start(2, "-c", program).ended(LONG_S)
+    assert ended.status == 0, ended.err
+    assert "True" in ended.out

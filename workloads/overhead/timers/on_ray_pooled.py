@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from workloads.overhead.ray_graphs import MESSAGE_BYTES
 from workloads.overhead.rounds import play_rounds
 from workloads.overhead.task import Task, TimerHeap
 from workloads.probe import Probe
@@ -17,10 +18,12 @@ class HeapShare(Share):
         super().__init__(member_class, [(arguments[0][0], [index for _, index in arguments])])
 
 
-def run(task: Task, probe: Probe, ray_session: Session) -> None:
+def run(task: Task, probe: Probe, ray_session: Session, style: str) -> None:
     """Run all rounds of the task, reporting to the probe."""
     timers = Pool(ray_session, TimerHeap, ((task, index) for index in range(task.actors)), HeapShare)
     ray_session.await_actors()
+    if style == "compiled":
+        timers.compile(ray_session, MESSAGE_BYTES + 8 * task.actors)
 
     def play(value: int) -> int:
         fired: list[int] = timers.gather("play_round")

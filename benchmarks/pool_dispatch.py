@@ -1,0 +1,205 @@
+"""ReactorPool compared with the dispatch of TorchRL (extra `vectors`): environment steps per second, in turns.
+
+    python -m benchmarks.pool_dispatch [STARTS]
+
+Each series has environments of one kind. Each start has fresh processes of the pool and of every way that TorchRL has.
+They take turns. A line shows the ratio of steps per second. A series ends with the ratio to TorchRL's best way.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+from benchmarks.meter import Meter
+from benchmarks.ray_options import gain, shown
+from harness.measure import block
+from harness.measure.block import Effort, Measured
+from harness.measure.subject import Subject
+from harness.stats import intervals
+from harness.stats.intervals import Estimate
+from reactorlib.gymnasium import ReactorPool
+
+POOL = "ReactorPool"
+EFFORT = Effort(sweeps=5, turn_ns=500_000_000, warmup_s=(0.4, 2.0))  # a turn has several resets of 200 ms
+
+
+class Waiting(gymnasium.Env[Any, Any]):
+    """Waits in each step and each reset, as for another machine."""
+
+    observation_space, action_space = Box(-1, 1, (4,), np.float32), Discrete(2)
+
+    def __init__(self, step_s: float, reset_s: float, episode: int) -> None:
+        self._step_s, self._reset_s, self._episode, self._steps = step_s, reset_s, episode, 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin the next episode."""
+        super().reset(seed=seed, options=options)
+        self._steps = 0
+        time.sleep(self._reset_s)
+        return np.zeros(4, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Wait."""
+        self._steps += 1
+        time.sleep(self._step_s)
+        return np.zeros(4, np.float32), 1.0, self._steps == self._episode, False, {}
+
+
+class Series(NamedTuple):
+    """Environments, and the workers that the pool has for them: one for each environment that waits."""
+
+    title: str
+    make: list[Callable[[], Any]]
+    workers: int | None
+
+
+SERIES = {
+    "cheap": Series("8 environments without latency (CartPole-v1)", [partial(gymnasium.make, "CartPole-v1")] * 8, None),
+    "latency": Series(
+        "32 environments, steps of 1 ms and resets of 200 ms",
+        [partial(Waiting, 0.001, 0.2, 100 + 13 * number) for number in range(32)],
+        32,
+    ),
+    "skewed": Series(
+        "16 environments, steps of 1 ms, of every fourth 10 ms",
+        [partial(Waiting, 0.001 if number % 4 else 0.01, 0.0, 200) for number in range(16)],
+        16,
+    ),
+}
+
+
+def pool(meter: Meter, series: str) -> None:
+    """Batches of at least half of the environments."""
+    _, make, workers = SERIES[series]
+    with_all = ReactorPool(make, workers=workers, autoreset_mode="SameStep")
+    actions, ids = np.zeros(len(make), np.int64), np.arange(len(make))
+    with_all.reset(seed=1)
+
+    def step() -> int:
+        nonlocal ids
+        with_all.send(actions[: len(ids)], ids)
+        ids = with_all.recv(len(make) // 2)[-1]["env_id"]
+        return len(ids)
+
+    _repeat(meter, len(make), step)
+    with_all.close()
+
+
+def asynchronous(meter: Meter, series: str, **options: Any) -> None:
+    """The same with TorchRL's AsyncEnvPool."""
+    import torch
+    from torchrl.envs import AsyncEnvPool
+
+    make = SERIES[series].make
+    envs = AsyncEnvPool([partial(_wrapped, one) for one in make], **options)
+    values, actions = envs.reset(), torch.zeros(len(make), dtype=torch.int64)
+
+    def step() -> int:
+        nonlocal values
+        values["action"] = actions[: len(values)]
+        envs.async_step_and_maybe_reset_send(values)
+        _, values = envs.async_step_and_maybe_reset_recv(min_get=len(make) // 2)
+        return len(values)
+
+    _repeat(meter, len(make), step)
+    while envs._current_step_reset:
+        envs.async_step_and_maybe_reset_recv(min_get=1)
+    envs.close()
+
+
+def lockstep(meter: Meter, series: str, workers: int | None) -> None:
+    """All environments at once with TorchRL's ParallelEnv: in so many workers, or one in each."""
+    import torch
+    from torchrl.envs import ParallelEnv, SerialEnv
+
+    make = [partial(_wrapped, one) for one in SERIES[series].make]
+    if workers is not None:
+        each = len(make) // workers
+        of_workers = [partial(SerialEnv, each, make[at : at + each]) for at in range(0, len(make), each)]
+    envs = ParallelEnv(workers or len(make), make if workers is None else of_workers)
+    values = envs.reset()
+    actions = torch.zeros(values.shape, dtype=torch.int64)
+
+    def step() -> int:
+        nonlocal values
+        values["action"] = actions
+        _, values = envs.step_and_maybe_reset(values)
+        return len(make)
+
+    _repeat(meter, len(make), step)
+    envs.close()
+
+
+TORCHRL = {
+    "AsyncEnvPool, shared slots": partial(asynchronous, backend="multiprocessing", exchange="shm"),
+    "AsyncEnvPool, shared slots, 4 per worker": partial(
+        asynchronous, backend="multiprocessing", exchange="shm", envs_per_worker=4
+    ),
+    "AsyncEnvPool, threads": partial(asynchronous, backend="threading"),
+    "ParallelEnv": partial(lockstep, workers=None),
+    "ParallelEnv, 2 workers": partial(lockstep, workers=2),
+}
+
+
+def run(meter: Meter, way: str, series: str) -> None:
+    """Step with a way. A round is as many steps as there are environments."""
+    warnings.simplefilter("ignore")
+    multiprocessing.set_start_method("fork", force=True)  # workers that each import torch start a minute later
+    (pool if way == POOL else TORCHRL[way])(meter, series)
+
+
+def _wrapped(make: Callable[[], Any]) -> Any:
+    from torchrl.envs import GymWrapper
+
+    return GymWrapper(make(), categorical_action_encoding=True)
+
+
+def _repeat(meter: Meter, n: int, step: Callable[[], int]) -> None:
+    """Rounds of `n` steps. A step returns how many environments have taken one."""
+    rounds, over = meter.warmup, 0
+    while rounds:
+        taken = over
+        while taken < rounds * n:
+            taken += step()
+        over = taken - rounds * n
+        rounds = meter.next_lap()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure all series, and print a table."""
+    starts = int(arguments[0]) if arguments else 5
+    for name, series in SERIES.items():
+        subjects = [
+            Subject(way, {"kernel": "benchmarks.pool_dispatch:run", "parameters": {"way": way, "series": name}})
+            for way in (POOL, *TORCHRL)
+        ]
+        blocks = []
+        for start in range(starts):
+            print(f"{series.title}: start {start + 1} of {starts} ...", file=sys.stderr, flush=True)
+            blocks.append({one.subject.name: one for one in block.run(subjects, EFFORT, f"{name} {start}")})
+        print(f"{series.title}: steps per second of {POOL}, as a ratio to TorchRL's", flush=True)
+        for line in table(blocks):
+            print(f"  {line}", flush=True)
+    return 0
+
+
+def table(blocks: Sequence[Mapping[str, Measured]]) -> list[str]:
+    """A line for each way of TorchRL, and one for the best of them."""
+    ratios = {way: gain(blocks, POOL, way) for way in TORCHRL}
+    lines = [f"{way:42} {one if isinstance(one, str) else shown(one)}" for way, one in ratios.items()]
+    known = [one for one in ratios.values() if isinstance(one, Estimate)]
+    return [*lines, f"{'the best of these':42} {shown(intervals.least(known))}"] if known else lines
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

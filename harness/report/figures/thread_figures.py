@@ -1,0 +1,59 @@
+"""The figure about threads without a GIL: speed by environment and by object size, memory and start-up."""
+
+from collections.abc import Iterator
+
+from harness import quantity
+from harness.report import threads
+from harness.report.figures import figure_points as shared
+from harness.report.figures import sampling_figures
+from harness.report.summary import PointSummary, Summary
+from harness.stats import limits
+from plots.chart import Bar, BarPanel, Chart, LinePanel, Scale
+
+_MIB = 2**20
+_COSTS = (
+    ("peak_rss", "Memory", Scale("MiB of all processes together"), _MIB, "{:.0f} MiB".format),
+    ("startup_time", "Start-up", Scale("time until the first round", quantity.duration_tick), 1, quantity.duration),
+)
+
+
+def against_processes(summary: Summary, **_: bool) -> Chart | None:
+    """Threads without a GIL, processes of the same interpreter, the best Ray and the ceiling."""
+    found = threads.points(summary)
+    ratios = [one for point in found if (one := threads.ratio(summary, point, threads.PROCESSES)) is not None]
+    if not ratios:
+        return None
+    rays = {best[1]: best[0] for point in found if (best := threads.best_ray(point)) is not None}
+    chosen = [threads.THREADS, threads.PROCESSES, *rays, threads.LOCKSTEP, threads.COPIES]
+    leads = [best[0] for point in found if (best := threads.best_ray(point)) is not None]
+    other = f", and at {shared.span(leads)} the best Ray's" if leads else ""
+    title = f"Threads without a GIL run at {shared.span(ratios)} the speed of processes{other}"
+    panels: list[BarPanel | LinePanel] = [*_speeds(summary, chosen), *_costs(found, chosen)]
+    return shared.chart(title, "", panels, "Threads and processes are of one interpreter, Ray is of the suite's own.")
+
+
+def _speeds(summary: Summary, chosen: list[str]) -> Iterator[LinePanel]:
+    by_step = sampling_figures.step_panel(summary, chosen)
+    if by_step is not None:
+        yield by_step
+    sizes = shared.sweep(summary, "broadcast_gather", "overhead", ["object_bytes"])
+    if len(sizes.points) > 1:
+        x = Scale("size of the array", quantity.size)
+        y = Scale("overhead of a round", quantity.duration_tick)
+        curves = shared.curves(sizes.points, chosen, lambda point: float(point.parameters["object_bytes"]))
+        yield LinePanel(f"Broadcast and gather, {sizes.setting['actors']} actors", x, y, curves)
+
+
+def _costs(found: list[PointSummary], chosen: list[str]) -> Iterator[BarPanel]:
+    """Memory and start-up at the point with the largest arrays."""
+    point = max(found, key=lambda one: one.parameters.get("object_bytes", 0) * one.parameters.get("actors", 0))
+    for metric, name, scale, unit, text in _COSTS:
+        values = {
+            cell.backend: one.scaled(1 / unit)
+            for cell in point.cells
+            if cell.backend in chosen and not limits.is_limit(cell.backend) and (one := cell.metrics.get(metric))
+        }
+        ranked = sorted(values.items(), key=lambda item: item[1].value)
+        if ranked:
+            bars = tuple(Bar(series, one, text(one.value)) for series, one in ranked)
+            yield BarPanel(f"{name}: {point.workload} {point.label}", scale, bars)

@@ -1,0 +1,98 @@
+"""Threads without a GIL beside processes of the same interpreter and Ray: what the page about threads shows.
+
+Ratios are of turns taken beside each other. A cell without a number is a dash.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from harness import quantity
+from harness.report.summary import OURS, Cell, PointSummary, Summary
+from harness.report.text_table import TextTable
+from harness.stats.intervals import Estimate
+from harness.stats.point_ratios import PointRatios
+
+THREADS, PROCESSES = f"{OURS}threads-nogil", f"{OURS}processes-nogil"
+LOCKSTEP, COPIES = "lockstep-nogil", "limit"
+_BY_SIZE = "broadcast_gather"
+_WORKERS = ("actors", "agents")
+_UNKNOWN = "–"
+
+
+def points(summary: Summary) -> list[PointSummary]:
+    """The points at which threads without a GIL have a result."""
+    return [point for point in summary.points if (cell := point.cell(THREADS)) is not None and cell.main is not None]
+
+
+def ratio(summary: Summary, point: PointSummary, baseline: str) -> Estimate | None:
+    """How many times as fast threads are there as a baseline; None where that was not measured."""
+    rows = [row for row in summary.rows if row.point == point.key]
+    return PointRatios(rows, summary.turns).of(THREADS, baseline)
+
+
+def best_ray(point: PointSummary) -> tuple[Estimate, str] | None:
+    """The ratio to the Ray that does best against threads there, and which that is."""
+    cell = point.cell(THREADS)
+    return cell.best_ray if cell else None
+
+
+def tables(summary: Summary) -> Iterator[TextTable]:
+    """By workload and environment, by object size, and what both cost in memory and start-up."""
+    found = points(summary)
+    sizes = [point for point in found if point.workload == _BY_SIZE]
+    yield _speeds("By workload and environment", summary, (point for point in found if point not in sizes), LOCKSTEP)
+    yield _speeds("By object size: the overhead of a round", summary, sizes, COPIES)
+    yield _costs(found)
+
+
+def _speeds(title: str, summary: Summary, found: Iterable[PointSummary], ceiling: str) -> TextTable:
+    columns = ("workload", "point", "threads", "processes", "threads over processes", f"threads over {ceiling}")
+    rows = []
+    for point in found:
+        ray, ratios = best_ray(point), [ratio(summary, point, name) for name in (PROCESSES, ceiling)]
+        rows.append(
+            (
+                point.workload,
+                f"{point.label}; {point.units[point.metric]}" if ceiling == LOCKSTEP else point.label,
+                *(_value(point, name, point.metric) for name in (THREADS, PROCESSES)),
+                *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
+                f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
+                str(max(one.count for one in _mains(point, (THREADS, PROCESSES)))),
+            )
+        )
+    return TextTable(title, (*columns, "threads over best Ray", "starts"), tuple(rows))
+
+
+def _mains(point: PointSummary, names: Iterable[str]) -> list[Estimate]:
+    cells: list[Cell | None] = [point.cell(name) for name in names]
+    return [cell.main for cell in cells if cell is not None and cell.main is not None]
+
+
+def _costs(found: Iterable[PointSummary]) -> TextTable:
+    names = ("threads", "processes", "best Ray")
+    rows = []
+    for point in found:
+        ray, workers = best_ray(point), _workers(point)
+        backends = (THREADS, PROCESSES, ray[1] if ray else "")
+        rows.append(
+            (
+                point.workload,
+                point.label,
+                *(_value(point, name, "peak_rss", 1 / workers) for name in backends),
+                *(_value(point, name, "startup_time") for name in backends),
+            )
+        )
+    heads = [f"{what}, {name}" for what in ("memory per worker", "start-up") for name in names]
+    return TextTable("Memory and start-up", ("workload", "point", *heads), tuple(rows))
+
+
+def _workers(point: PointSummary) -> int:
+    return next((int(point.parameters[name]) for name in _WORKERS if point.parameters.get(name)), 1)
+
+
+def _value(point: PointSummary, backend: str, metric: str, factor: float = 1) -> str:
+    cell = point.cell(backend)
+    one = cell.metrics.get(metric) if cell else None
+    if one is None:
+        return _UNKNOWN
+    unit, value = point.units[metric], factor * one.value
+    return quantity.show(value, unit) if quantity.has_prefixes(unit) else quantity.number(value)

@@ -1,0 +1,59 @@
+"""The pool compared with TorchRL's dispatch: each way makes rounds, and a series ends with the best way."""
+
+import subprocess
+import sys
+from functools import partial
+
+import gymnasium
+import pytest
+
+from benchmarks import pool_dispatch
+from benchmarks.meter import Meter
+from benchmarks.pool_dispatch import POOL, SERIES, TORCHRL, Series, Waiting
+from harness.measure.block import Measured
+from harness.measure.turn import Turn
+
+
+def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow, fast, failing = list(TORCHRL)[:3]
+    round_ns = {POOL: 500, slow: 2_000, fast: 1_000}
+
+    def run(subjects, *_):
+        found = [Measured(subject) for subject in subjects]
+        for one in found:
+            one.failure = "no memory" if one.subject.name == failing else ""
+            took = 10 * round_ns.get(one.subject.name, 4_000)
+            one.turns = {(sweep, 0): Turn(10, took, 0, {}) for sweep in range(3)}
+        return found
+
+    monkeypatch.setattr(pool_dispatch.block, "run", run)
+    assert pool_dispatch.main(["3"]) == 0
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    for way, told in {slow: "4.00x", fast: "2.00x", failing: "no memory", "the best of these": "2.00x"}.items():
+        lines = [line.removeprefix(way).strip() for line in printed if line.startswith(f"{way}  ")]
+        assert [line.startswith(told) for line in lines] == [True] * len(SERIES)
+
+
+def test_the_pool_makes_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Series("", [partial(Waiting, 0.0, 0.0, 2)] * 4, 2)
+    monkeypatch.setitem(SERIES, "short", made)
+    meter = Meter(1, 2, laps=2)
+    pool_dispatch.pool(meter, "short")
+    assert meter.next_lap() == 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("way", TORCHRL)
+def test_torchrl_makes_rounds(way: str) -> None:
+    pytest.importorskip("torchrl")
+
+    code = f"from benchmarks.pool_dispatch import *; run(Meter(1, 2, laps=2), {way!r}, 'cheap')"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+def test_waiting_environments_have_episodes() -> None:
+    envs: gymnasium.Env = Waiting(0.0, 0.0, 2)
+    envs.reset()
+    assert [envs.step(0)[2] for _ in range(2)] == [False, True]

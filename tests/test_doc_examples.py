@@ -1,0 +1,52 @@
+"""Every example in README and the pages under docs runs. `make test-adapters` has the libraries that some need."""
+
+import re
+import sys
+
+import pytest
+
+from tests import pages
+from tests.pages import DOCS, PAGES, ROOT, execute
+
+OPTIONAL = r"^(?:from|import) (stable_baselines3|tianshou|torchrl|ray\.rllib|pettingzoo|moviepy)\b"
+
+
+def examples():
+    """Every example with what is shown of its output, or None: the block of text that comes after it, if one does."""
+    for page in PAGES:
+        found = pages.blocks(page)
+        for number, (kind, block) in enumerate(found):
+            if kind == "python":
+                following, output = found[number + 1] if number + 1 < len(found) else ("", "")
+                shown = output if following == "text" else None
+                yield pytest.param(block, shown, id=f"{pages.name(page)}-{number}")
+
+
+@pytest.mark.parametrize(("example", "shown"), list(examples()))
+def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
+    for module in re.findall(OPTIONAL, example, re.MULTILINE):
+        pytest.importorskip({"pettingzoo": "pygame"}.get(module, module), exc_type=ImportError)
+    for folder in ("examples", "results"):  # read from the root of the repository, as readers do
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "example.py").write_text(example)
+    done = execute([sys.executable, "example.py"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    if shown is not None:
+        assert done.stdout == shown
+
+
+def test_the_line_that_changes_in_cleanrl_changes_nothing_else(tmp_path):
+    pytest.importorskip("torch")
+    found = [block for _, block in pages.blocks(DOCS / "howto" / "training-loop.md") if "was: gym.vector" in block]
+    (example,) = found
+    theirs = example.replace("envs = ReactorVectorEnv(", "envs = gym.vector.SyncVectorEnv(")
+    assert theirs != example
+    outputs = []
+    for program in (example, theirs):
+        (tmp_path / "example.py").write_text(program + "    print(episodes, *parameters)\n")
+        done = execute([sys.executable, "example.py"], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].startswith("[")
+    assert not outputs[0].startswith("[]")
