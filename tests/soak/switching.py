@@ -17,17 +17,25 @@ import pytest
 SHORTEST_SWITCH_S, LONGEST_SWITCH_S = 1e-6, 5e-3
 LONGEST_WORK_S = 2e-3  # of the competing thread, before it naps
 LONGEST_PAUSE_S = 2e-4
+CHANCES = (0, 0.02, 0.2)  # of a pause
+
+
+class _Chance:
+    """How likely a pause is: without any, messages follow one another soonest."""
+
+    of_pause = 0.0
 
 
 def pause() -> None:
     """Mostly nothing. Else let another thread run, sleep, or compute for a moment."""
-    draw = random.random()
-    if draw < 0.1:
-        time.sleep(0)
-    elif draw < 0.15:
-        time.sleep(random.random() * LONGEST_PAUSE_S)
-    elif draw < 0.2:
-        compute(random.random() * LONGEST_PAUSE_S)
+    if random.random() < _Chance.of_pause:
+        way = random.randrange(4)
+        if way < 2:
+            time.sleep(0)
+        elif way == 2:
+            time.sleep(random.random() * LONGEST_PAUSE_S)
+        else:
+            compute(random.random() * LONGEST_PAUSE_S)
 
 
 def compute(duration_s: float) -> None:
@@ -40,6 +48,7 @@ def compute(duration_s: float) -> None:
 def switching() -> Iterator[None]:
     """Switch threads at moments that differ from one use to the next."""
     before, over = sys.getswitchinterval(), threading.Event()
+    _Chance.of_pause = random.choice(CHANCES)
     sys.setswitchinterval(SHORTEST_SWITCH_S * (LONGEST_SWITCH_S / SHORTEST_SWITCH_S) ** random.random())
     rival = threading.Thread(target=_compete, args=(over, random.random()), name="rival", daemon=True)
     rival.start()
