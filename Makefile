@@ -95,7 +95,8 @@ readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ a
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
 	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
-	$(if $(wildcard results/threads),$(HARNESS) report results/threads --readme docs/threads.md)
+	$(HARNESS) report results/threads --readme docs/threads.md
+	$(HARNESS) report results/rllib --readme docs/rllib.md
 	$(HARNESS) contributed --readme docs/contributed.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
@@ -183,6 +184,7 @@ $(FT_STAMP): pyproject.toml
 	$(FREETHREADED) -m venv $(FT_VENV)
 	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-timeout hypothesis \
 	  scikit-build-core nanobind cmake ninja
+	-$(FT_VENV)/bin/python -m pip install --only-binary :all: pettingzoo
 	-$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
 	-PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
 	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch

@@ -41,7 +41,7 @@ def draw(axes: Axes, panel: BarPanel) -> None:
     longest = max(bar.estimate.value for bar in panel.bars)
     most = max(longest, panel.line or 0.0)
     axes.set_xlim(0, _ROOM * most)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: panel.scale.text(value)))
     axes.set_xlabel(panel.scale.label)
     if panel.line is not None:

@@ -12,7 +12,7 @@ from plots import style
 from plots.chart import LinePanel, Points, Scale
 
 HEIGHT = 2.7  # inches
-_CHARACTER = 0.024  # of an axis: the width of a character of a tick's label
+_CHARACTER = 0.036  # of an axis: the width of a character of a tick's label
 _WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
 _APART = 0.088  # of an axis: from one label of a curve to the next
 _REACH = 3.0  # times beyond the values an axis reaches for the sake of intervals
