@@ -16,8 +16,8 @@ RESULTS ?=
 HARNESS := $(BIN)/python -m harness
 
 # A free-threaded interpreter (CPython 3.13t or newer), by itself the one in PATH: for the tests without a GIL, and for
-# the backends that `make bench` then adds.
-FREETHREADED ?= $(shell command -v python3.14t || command -v python3.13t)
+# the backends that `make bench` then adds, but not to `contribute`, which all machines run alike.
+FREETHREADED ?= $(if $(filter contribute,$(PRESET)),,$(shell command -v python3.14t || command -v python3.13t))
 FT_VENV ?= .venv-ft
 # An environment that holds the wheel alone, for the tests of the kernel as its users have it.
 WHEEL_VENV ?= .venv-wheel

@@ -98,6 +98,14 @@ def test_a_figure_says_of_how_many_starts_it_is(name, trials, said, run):
     assert any(said in note for note in chart(run(trials, COMPARED), name).notes)
 
 
+def test_every_title_says_on_how_many_cores_it_was_measured(run, monkeypatch):
+    titles = []
+    monkeypatch.setattr(figure_catalogue.page, "render", lambda chart: titles.append(chart.title))
+    monkeypatch.setattr(figure_catalogue.style, "save", lambda _, path: path)
+    assert len(figure_catalogue.draw(run())) == len(titles) > 10
+    assert all(title.lower().count("on 4 cores") == 1 for title in titles)
+
+
 def test_only_loop_reactors_best_ray_and_ceiling_are_shown_unless_all_are_asked_for(run):
     (_, *panels) = chart(run(), "hardware_limit").panels
     for panel in panels:
