@@ -74,10 +74,11 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
 
 def _predict(opened: RunDirectory, limit_s: float | None, budget_s: float | None, console: Console) -> float | None:
     """Predict what the grid wants predicted, unless something is measured already; the budget that is left."""
+    if not opened.grid.predicts or opened.trials:
+        return budget_s
     began = time.monotonic()
-    if opened.grid.predicts and not opened.trials:
-        limit_s = limit_s or opened.grid.time_limit_s
-        scaling.predict_here(opened.path, opened.run_id, opened.grid.points, limit_s, console.print)
+    limit_s = limit_s or opened.grid.time_limit_s
+    scaling.predict_here(opened.path, opened.run_id, opened.grid.points, limit_s, console.print)
     return budget_s and max(0.0, budget_s - (time.monotonic() - began))
 
 
