@@ -38,10 +38,10 @@ from harness.store.scaling_table import HERE, ScalingRow
 PART = "contributed"
 CAPTION = "Speed-up over the loop by cores, predicted and measured"
 EXPLAINED = (
-    "Speed-ups are over `serial` at the same point; brackets: 95 % intervals, from three starts on. Each run predicts "
-    "them before it measures, from the program's graph and the cost of a message on its machine. Doubts: 'loaded', "
-    "other processes kept cores busy; 'has', the machine has fewer cores than the run was told. The figure leaves the "
-    "latter out."
+    "Speed-ups are over `serial` at the same point. Brackets: 95 % intervals, from three starts on. Each run predicts "
+    "them before it measures, from the program's graph and the cost of a message on its machine. 'loaded' is a doubt "
+    "about a machine whose cores other processes kept busy. 'has' is one about a machine with fewer cores than its run "
+    "was given, which the figure leaves out."
 )
 _COLUMNS = (
     "cores", "point", "reactors over the loop", "best Ray over the loop", "predicted", "measured / predicted", "starts",
@@ -159,7 +159,7 @@ def _points(one: Contribution) -> Iterator[ContributedPoint]:
             one.machine,
             one.oversubscribed,
             f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else "",
-            f"{point[0].replace('_', ' ')} {own[0].scenario}",
+            f"{point[0]} {own[0].scenario}",
             f"{point[0]} {labels[point]}",
             ratios.of(OURS, LOOP),
             max(rays, key=lambda pair: pair[0].value, default=None),

@@ -24,7 +24,7 @@ from harness.report import (
     threads,
 )
 from harness.report.contributed import ContributedPoint
-from harness.report.figures import figure_catalogue
+from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order, summarise
@@ -167,9 +167,10 @@ def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
         for point in summary.points
     )
     table = TextTable("", ("workload", "point", *backends), rows)
+    ratios = [cell.speedups[LOOP] for point in summary.points for cell in point.cells if LOOP in cell.speedups]
     words = (
-        f"In times the speed of `{LOOP}`; in brackets: 95 % intervals, from three starts on. "
-        f"{_source(summary, base)} Made by `make readme`."
+        f"In times the speed of `{LOOP}`. {figure_points.starts_note(ratios, 'brackets')} {_source(summary, base)} "
+        "Made by `make readme`."
     )
     return "\n\n".join((*_picture(_VECTORS, drawn, base), markdown_table(table), words)) + "\n"
 
@@ -179,9 +180,13 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
     shown = [
         part for table in threads.tables(summary) if table.rows for part in (f"{table.title}:", markdown_table(table))
     ]
+    lacking = "".join(
+        f"`{workload}` could not run: {markdown_text(reason)}. "
+        for workload, reason in threads.unsupported(summary).items()
+    )
     words = (
-        "Threads and processes run on one interpreter without a GIL, Ray and `limit` on the suite's own. A ratio above "
-        "1 favours threads; brackets: 95 % intervals, from three starts on. Memory is that of all processes "
+        f"{lacking}Threads and processes run on one interpreter without a GIL, Ray and `limit` on the suite's own. A "
+        "ratio above 1 favours threads. Brackets: 95 % intervals, from three starts on. Memory is of all processes "
         f"together, for each environment, actor or agent. {_source(summary, base)} Made by `make readme`."
     )
     return "\n\n".join((*_picture(_THREADS, drawn, base), *shown, words)) + "\n"

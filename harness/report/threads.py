@@ -23,6 +23,15 @@ def points(summary: Summary) -> list[PointSummary]:
     return [point for point in summary.points if (cell := point.cell(THREADS)) is not None and cell.main is not None]
 
 
+def unsupported(summary: Summary) -> dict[str, str]:
+    """By workload, why threads without a GIL could not run."""
+    return {
+        point.workload: cell.unsupported
+        for point in summary.points
+        if (cell := point.cell(THREADS)) is not None and cell.unsupported
+    }
+
+
 def ratio(summary: Summary, point: PointSummary, baseline: str) -> Estimate | None:
     """How many times as fast threads are there as a baseline; None where that was not measured."""
     rows = [row for row in summary.rows if row.point == point.key]

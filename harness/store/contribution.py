@@ -82,7 +82,7 @@ class Contribution:
 
     @property
     def oversubscribed(self) -> bool:
-        """Whether the machine has fewer cores than the run was told."""
+        """Whether the machine has fewer cores than the run was given."""
         return self.cores > (self.machine["cpu"]["cores"] or self.cores)
 
     def _faults(self) -> Iterator[str]:

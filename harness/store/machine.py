@@ -123,12 +123,12 @@ def word(path: Path) -> str | None:
 def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[str, Any]:
     """One call of the harness: command line, commit, load, environment.
 
-    `limits`: variables that the harness sets for every worker.
+    `limits`: variables that the harness sets for every worker. Paths below the working directory are relative to it.
     """
     relevant = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLE_PREFIXES)}
     return {
         "started_at": timestamp(),
-        "command": list(command),
+        "command": [argument.replace(f"{Path.cwd()}{os.sep}", "") for argument in command],
         **_commit(),
         "load_average": list(os.getloadavg()),
         "variables": dict(sorted(relevant.items())),

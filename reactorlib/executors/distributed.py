@@ -112,7 +112,7 @@ class Distributed(Executor):
         return self.loader.load(parts[0], self._crossing, pauses, go=go, collect=self._collect)
 
     def lone(self, schedule: Any) -> Any:
-        """The schedule of a tag that needs worker 0 alone. Where nothing else looks at the others, it has to."""
+        """The schedule of a tag that needs worker 0 alone. Looks at others where only waits do so else."""
         return schedule
 
     def _forget(self) -> None:

@@ -11,9 +11,10 @@ from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.contribution import OURS
 from plots import page, style
-from plots.chart import Chart, LinePanel, Points, Scale
+from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
 
 _FILE_NAME = "speed_up.svg"
+_SPEED_UP = "speed-up over the loop (x)"
 
 
 def draw(found: Sequence[ContributedPoint], directory: Path) -> Path | None:
@@ -23,7 +24,7 @@ def draw(found: Sequence[ContributedPoint], directory: Path) -> Path | None:
 
 
 def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
-    """The figure of machines that had the cores they were told; None without one."""
+    """The figure of machines that had the cores they were given; None without one."""
     shown = [one for one in found if one.ours and not one.oversubscribed]
     if not shown:
         return None
@@ -32,18 +33,22 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     where = " to ".join(map(str, ends)) + (" core" if [*ends] == [1] else " cores")
     rays = [one.ray[0] for one in shown if one.ray]
     other = f", the best Ray at {shared.span(rays)}" if rays else ""
-    notes = [shared.starts_note(one.ours for one in shown if one.ours), "Files of as many cores: the geometric mean."]
+    notes = [
+        shared.starts_note(one.ours for one in shown if one.ours),
+        "Several machines with one number of cores are shown by their geometric mean.",
+    ]
     if loaded := sorted({one.cores for one in shown if one.loaded}):
         notes.append(f"Loaded by other processes: the machines with {', '.join(map(str, loaded))} cores.")
     return Chart(
         f"On {where}, reactors run at {shared.span([one.ours for one in shown if one.ours])} the loop's speed{other}",
-        "Dashed or hollow: what each run predicted for reactors before it measured.",
+        "Hollow: the prediction for reactors, made before the run.",
         panels,
         tuple(notes),
     )
 
 
-def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel:
+def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel | BarPanel:
+    """Curves over the number of cores, or bars where all machines have as many."""
     ahead = ((one.cores, Estimate(one.ahead, one.ahead, one.ahead, 1)) for one in own if one.ahead)
     curves = {
         OURS: _curve((one.cores, one.ours) for one in own if one.ours),
@@ -51,7 +56,12 @@ def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel:
         "predicted_first": _curve(ahead),
     }
     known = {series: points for series, points in curves.items() if points}
-    y = Scale("speed-up over the loop (x)", log=True)
+    if len({one.cores for one in own}) == 1:
+        bars = {series: next(iter(points.values())) for series, points in known.items()}
+        ranked = sorted(bars.items(), key=lambda item: -item[1].value)
+        shown = tuple(Bar(series, one, quantity.times(one.value)) for series, one in ranked)
+        return BarPanel(name, Scale(_SPEED_UP), shown, line=1.0)
+    y = Scale(_SPEED_UP, log=True)
     return LinePanel(name, Scale("cores", quantity.count), y, known, (1.0,))
 
 

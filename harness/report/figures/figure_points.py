@@ -188,14 +188,14 @@ def published_note(condition: str) -> str:
     return f"Hollow: published in 2024 ({condition}) of older versions on a larger machine; no result of this suite."
 
 
-def starts_note(estimates: Iterable[Estimate]) -> str:
+def starts_note(estimates: Iterable[Estimate], shown_by: str = "whiskers") -> str:
     """Of how many starts the numbers are, and whether that is enough for intervals."""
     counts = {one.count for one in estimates}
     fewest, most = min(counts), max(counts)
     number = quantity.counted(most, "start") if fewest == most else f"{fewest} to {most} starts"
     if most <= FEW:
         return f"Means of {number}, too few for an interval."
-    return f"Means of {number}; whiskers: 95 % intervals" + (", from three starts on." if fewest <= FEW else ".")
+    return f"Means of {number}; {shown_by}: 95 % intervals" + (", from three starts on." if fewest <= FEW else ".")
 
 
 def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str, otherwise: str) -> str:

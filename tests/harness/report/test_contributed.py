@@ -16,6 +16,7 @@ from harness.report.figures import contributed_figures
 from harness.store import machine
 from harness.store.scaling_table import HERE, PAID, PREDICTED, SCALING
 from harness.studies.scaling import scaling_run
+from plots.chart import BarPanel
 from tests.harness.report import made_up as drawing
 
 COST = {"send_ns": 3000.0, "receive_ns": 4000.0, "latency_ns": 2000.0, "byte_ns": 0.2}
@@ -151,6 +152,12 @@ def test_the_page_has_speed_up_by_cores_of_all_files(contribute, harness):
         assert all(list(curve) == [4.0, 16.0, 64.0] for curve in panel.curves.values())
         assert panel.curves["predicted_first"][16.0].value == EFFICIENCY * 16
     drawing.drawn(chart)
+
+
+def test_machines_with_one_number_of_cores_are_bars(contribute):
+    chart = contributed_figures.speed_up(contributed.points([contributed.read(contribute(4, "out"))]))
+    assert len(chart.panels) == POINTS
+    assert all(isinstance(panel, BarPanel) and len(panel.bars) == 3 for panel in chart.panels)
 
 
 def test_a_machine_with_fewer_cores_than_it_was_told_is_marked_and_not_drawn(contribute, harness):
