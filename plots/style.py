@@ -76,7 +76,7 @@ _LOOKS = {
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
     "ray-pooled": Look("Ray, a share per core", "#F28E2B", "8"),
     "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
-    "ray-pooled-compiled": Look("Ray, shares, compiled", "#C2410C", "$C$"),
+    "ray-pooled-compiled": Look("Ray, shares, compiled", "#F5A623", "$C$"),
     "rllib": Look("RLlib, two runners", "#A65628", "$R$"),
     "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
     "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),
