@@ -25,7 +25,8 @@ def examples():
 @pytest.mark.parametrize(("example", "shown"), list(examples()))
 def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
     for module in re.findall(OPTIONAL, example, re.MULTILINE):
-        pytest.importorskip({"pettingzoo": "pygame"}.get(module, module), exc_type=ImportError)
+        needed = {"pettingzoo": "pygame"}.get(module, module)  # the example has one of its games
+        pytest.importorskip(needed, exc_type=ImportError)
     for folder in ("examples", "results"):  # read from the root of the repository, as readers do
         (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "example.py").write_text(example)
