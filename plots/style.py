@@ -90,6 +90,7 @@ _LOOKS = {
     "ale-vector": Look("ALE vector", "#969696", ">"),
     "xronos": Look("xronos", "#787878", "4"),
     "lockstep": Look("ceiling: lockstep", "#828282", "_"),
+    "lockstep-threads": Look("lockstep on threads", "#787F8A", "$T$"),
     "limit": Look("ceiling: copies alone", "#646464", "|"),
 }
 # Series that are no backends: predictions, and what the paper published.

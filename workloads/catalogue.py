@@ -69,6 +69,7 @@ RLLIB = "rllib"
 _NOGIL = "-nogil"
 _WITHOUT_A_GIL = (
     "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",
+    "lockstep-threads",
 )  # fmt: skip
 _WORKLOADS = (
     Workload("broadcast_gather", "a large array to every worker and a copy back from each"),
@@ -248,6 +249,15 @@ _BACKENDS = (
         role="limit",
     ),
     Backend(
+        "lockstep-threads",
+        "lockstep on threads: all cores share one interpreter",
+        "on_lockstep",
+        {"threads": True},
+        note="no digest, as in lockstep, whose cores have a process each",
+        matched=False,
+        role="limit",
+    ),
+    Backend(
         "limit",
         "a round's copies into existing memory, on all cores, and nothing else",
         "on_limit",
@@ -268,7 +278,7 @@ BACKENDS |= {
     for name in _WITHOUT_A_GIL
 }
 # Those that a run with a free-threaded interpreter adds to its own. Processes need none.
-BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name != "reactor-processes")
+BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name not in ("reactor-processes", "lockstep-threads"))
 
 
 def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:

@@ -34,8 +34,8 @@ _RUN_EXAMPLES = """\
 examples:
   python -m harness run
       the preset quick on its backends, into results/runs/<time>-quick
-  python -m harness run --preset paper --budget 8h
-      every point of the paper's figures, as often as eight hours allow
+  python -m harness run --preset paper --trials 8
+      every point of the paper's figures, with eight starts each
   python -m harness run --workload broadcast_gather --set object_bytes=10kB,1MiB,100MB --set work_seconds=0
       any parameter, any values; the points are the product of all values
   python -m harness run --set q_learning.actors=2,4 --set gym_sampling.env=Blackjack-v1

@@ -12,7 +12,7 @@ from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
 
 THREADS, PROCESSES = f"{OURS}threads-nogil", f"{OURS}processes-nogil"
-LOCKSTEP, COPIES = "lockstep-nogil", "limit"
+LOCKSTEPS, COPIES = ("lockstep-nogil", "lockstep-threads-nogil"), "limit"
 _BY_SIZE = "broadcast_gather"
 _WORKERS = ("actors", "agents")
 _UNKNOWN = "–"
@@ -48,27 +48,31 @@ def tables(summary: Summary) -> Iterator[TextTable]:
     """By workload and environment, by object size, and what both cost in memory and start-up."""
     found = points(summary)
     sizes = [point for point in found if point.workload == _BY_SIZE]
-    yield _speeds("By workload and environment", summary, (point for point in found if point not in sizes), LOCKSTEP)
+    yield _speeds("By workload and environment", summary, (point for point in found if point not in sizes), *LOCKSTEPS)
     yield _speeds("By object size: the overhead of a round", summary, sizes, COPIES)
     yield _costs(found)
 
 
-def _speeds(title: str, summary: Summary, found: Iterable[PointSummary], ceiling: str) -> TextTable:
-    columns = ("workload", "point", "threads", "processes", "threads over processes", f"threads over {ceiling}")
+def _speeds(title: str, summary: Summary, points: Iterable[PointSummary], *ceilings: str) -> TextTable:
+    """A ceiling that was not measured at any point has no column."""
+    found = list(points)
+    known = [name for name in ceilings if any(ratio(summary, point, name) for point in found)]
+    columns = ("workload", "point", "threads", "processes", "threads over processes")
     rows = []
     for point in found:
-        ray, ratios = best_ray(point), [ratio(summary, point, name) for name in (PROCESSES, ceiling)]
+        ray, ratios = best_ray(point), [ratio(summary, point, name) for name in (PROCESSES, *known)]
         rows.append(
             (
                 point.workload,
-                f"{point.label}; {point.units[point.metric]}" if ceiling == LOCKSTEP else point.label,
+                f"{point.label}; {point.units[point.metric]}" if COPIES not in ceilings else point.label,
                 *(_value(point, name, point.metric) for name in (THREADS, PROCESSES)),
                 *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
                 f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
                 str(max(one.count for one in _mains(point, (THREADS, PROCESSES)))),
             )
         )
-    return TextTable(title, (*columns, "threads over best Ray", "starts"), tuple(rows))
+    heads = [f"threads over {name}" for name in known]
+    return TextTable(title, (*columns, *heads, "threads over best Ray", "starts"), tuple(rows))
 
 
 def _mains(point: PointSummary, names: Iterable[str]) -> list[Estimate]:

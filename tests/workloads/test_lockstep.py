@@ -1,7 +1,9 @@
 """Plain loops in lockstep: every member takes part in every round, and nothing outlives the loop."""
 
+import contextlib
 import os
 import signal
+import threading
 import time
 from collections import Counter
 from multiprocessing import active_children, get_context
@@ -44,6 +46,27 @@ def test_every_member_does_its_part_of_every_round_on_one_of_the_cores(cores, tm
         for (_, at), before, after in zip(member, began, [*began[1:], ended], strict=True):
             assert before < int(at) < after
     assert not active_children()
+
+
+@pytest.mark.parametrize("failing", [False, True])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_threads_have_their_shares_and_end_with_the_loop(cores, failing):
+    threads = {}
+
+    def make(index):
+        def part():
+            threads[index] = threading.get_ident()
+            return 1 // (1 - failing * (index == 4))
+
+        return part
+
+    with contextlib.ExitStack() as stack:
+        if failing:
+            stack.enter_context(pytest.raises(RuntimeError if cores > 1 else ZeroDivisionError))
+        with Lockstep(5, make, threads=True) as loop:
+            assert loop.round() == [1] * Counter(threads.values())[threading.get_ident()]
+    assert len(set(threads.values())) == cores
+    assert threading.active_count() == 1
 
 
 def test_who_waits_long_sleeps_and_goes_on():
@@ -116,7 +139,9 @@ def test_a_process_whose_parent_was_killed_ends(monkeypatch, tmp_path):
     ],
     ids=["CartPole", "Pong", "Q-learning", "Traffic Junction", "PPO", "tensors"],
 )
-def test_workloads_run_in_lockstep(workload, values):
-    outcome = execute(workload, "lockstep", {**values, "rounds": 4, "warmup_rounds": 1}, verify=False)
+@pytest.mark.parametrize("backend", ["lockstep", "lockstep-threads"])
+def test_workloads_run_in_lockstep(workload, values, backend):
+    outcome = execute(workload, backend, {**values, "rounds": 4, "warmup_rounds": 1}, verify=False)
     assert len(outcome.round_ns) == 4
     assert not active_children()
+    assert threading.active_count() == 1

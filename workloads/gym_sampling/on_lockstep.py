@@ -7,13 +7,13 @@ from workloads.probe import Probe
 from workloads.sampling import Sampler, SamplingTask
 
 
-def run(task: SamplingTask, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe."""
+def run(task: SamplingTask, probe: Probe, *, threads: bool = False) -> None:
+    """Run all rounds of the task on processes or threads, reporting to the probe."""
 
     def make(index: int) -> Part:
         return partial(Sampler(task, index).step_message, 0)
 
-    with Lockstep(task.actors, make) as lockstep:
+    with Lockstep(task.actors, make, threads) as lockstep:
         probe.ready()
         for _ in range(task.total_rounds):
             lockstep.round()

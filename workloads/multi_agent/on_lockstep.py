@@ -11,13 +11,13 @@ from workloads.multi_agent.task import Task
 from workloads.probe import Probe
 
 
-def run(task: Task, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe."""
+def run(task: Task, probe: Probe, *, threads: bool = False) -> None:
+    """Run all rounds of the task on processes or threads, reporting to the probe."""
 
     def make(agent: int) -> Part:
         return partial(task.make_policy(agent).act, task.make_episodes().message)
 
-    with Lockstep(task.agents, make) as lockstep:
+    with Lockstep(task.agents, make, threads) as lockstep:
         episodes = task.make_episodes()
         probe.ready()
         for _ in range(task.total_rounds):

@@ -12,15 +12,15 @@ from workloads.ppo.task import Task
 from workloads.probe import Probe
 
 
-def run(task: Task, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe."""
+def run(task: Task, probe: Probe, *, threads: bool = False) -> None:
+    """Run all rounds of the task on processes or threads, reporting to the probe."""
 
     def make(index: int) -> Part:
         player = Player(task, index)
         draw = environment.random_actions(player.environment, task.seed + index)
         return lambda: player.take(draw())
 
-    with Lockstep(task.actors, make) as lockstep:
+    with Lockstep(task.actors, make, threads) as lockstep:
         learner = task.make_learner()
         probe.ready()
         for _ in range(task.total_rounds):

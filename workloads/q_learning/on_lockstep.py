@@ -11,13 +11,13 @@ from workloads.probe import Probe
 from workloads.q_learning.task import Task
 
 
-def run(task: Task, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe."""
+def run(task: Task, probe: Probe, *, threads: bool = False) -> None:
+    """Run all rounds of the task on processes or threads, reporting to the probe."""
 
     def make(index: int) -> Part:
         return partial(task.make_rollout_worker(index).roll, task.make_learner().parameters())
 
-    with Lockstep(task.actors, make) as lockstep:
+    with Lockstep(task.actors, make, threads) as lockstep:
         learner = task.make_learner()
         replay = task.make_replay_buffer()
         probe.ready()

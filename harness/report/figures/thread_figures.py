@@ -24,7 +24,7 @@ def against_processes(summary: Summary, **_: bool) -> Chart | None:
     if not ratios:
         return None
     rays = {best[1]: best[0] for point in found if (best := threads.best_ray(point)) is not None}
-    chosen = [threads.THREADS, threads.PROCESSES, *rays, threads.LOCKSTEP, threads.COPIES]
+    chosen = [threads.THREADS, threads.PROCESSES, *rays, *threads.LOCKSTEPS, threads.COPIES]
     leads = [best[0] for point in found if (best := threads.best_ray(point)) is not None]
     other = f", and at {shared.span(leads)} the best Ray's" if leads else ""
     title = f"Threads without a GIL run at {shared.span(ratios)} the speed of processes{other}"
