@@ -143,7 +143,8 @@ _PAPER = Preset(
         sweep("atari_sampling", env=("MsPacman", "Pong", "SpaceInvaders"), actors=15, rounds=10_000),
         sweep("q_learning", actors=16, minibatch=(250, 500, 1_000, 2_000), rounds=1_000),
         sweep("q_learning", actors=16, representation="tensors", rounds=1_000),
-        sweep("multi_agent", agents=(4, 10), step_busy_us=(0.0, 200.0), rounds=100_000),
+        sweep("multi_agent", agents=(4, 10), rounds=100_000),
+        sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=100_000),
         sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
         sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
         sweep(
