@@ -48,7 +48,10 @@ def test_a_page_says_where_its_rows_are_of_an_earlier_ray_pooled(page, runs):
 
 
 def test_a_backend_that_a_page_calls_missing_is_missing():
-    assert ("`quick` leaves out `ray-tuned`" in METHODOLOGY) == ("ray-tuned" not in PRESETS["quick"].backends)
+    for preset in ("quick", "paper"):
+        assert not {"ray-tuned", "ray-compiled"} & set(PRESETS[preset].backends)
+    assert "`quick` leaves out `ray-tuned` and `ray-compiled`, and so does `paper`" in METHODOLOGY
+    assert "(ray-compiled)" not in (DOCS / "threads.md").read_text(encoding="utf-8")  # as the best Ray of a point
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)

@@ -21,7 +21,7 @@ LIMIT = "lockstep"
 POOLED = "ray-pooled"
 REACTORS = "reactor-processes" if getattr(sys, "_is_gil_enabled", lambda: True)() else "reactor-threads"
 # From the simplest to what asks most of a program; the simplest of those that are as fast is recommended.
-CHOICES = (LOOP, "gymnasium-async", "reactor-vector", REACTORS, POOLED, "ray-tuned")
+CHOICES = (LOOP, "gymnasium-async", "reactor-vector", REACTORS, POOLED, "ray-pooled-compiled")
 _EFFORT = Effort(sweeps=8, fewest=4, longest_s=25.0, warmup_s=(0.3, 4.0), limit_s=120.0)
 # The longest that a round of several steps per message should take, and the most that it should move.
 _ROUND_NS = 20_000_000
