@@ -12,6 +12,7 @@ from harness.report.text_table import NOTHING, TextTable
 from harness.stats import intervals, limits
 from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
+from harness.stats.judgement import FASTER, SLOWER
 from harness.stats.limits import CEILING
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
@@ -105,8 +106,18 @@ def against(one: Against | None, space: str = " ") -> str:
     """A ratio, how it stands, and the rival where it is not the loop."""
     if one is None:
         return NOTHING
-    rival = "" if one.rival == LOOP else f", {one.rival}"
+    than = " than" if one.standing in (FASTER, SLOWER) else ","
+    rival = "" if one.rival == LOOP else f"{than} {one.rival}"
     return f"{quantity.ratio(one.ratio)}{space}{one.standing}{rival}"
+
+
+def floors(summary: Summary) -> str:
+    """The rule by which a difference is undecided, with the noise floors of the run."""
+    found = sorted(summary.floors.items(), key=lambda pair: pair[1])
+    if not found:
+        return f"Noise floor: {NOT_MEASURED}."
+    told = " to ".join(f"{percent(factor)} ({workload})" for workload, factor in dict.fromkeys((found[0], found[-1])))
+    return f"Noise floor: {told}. Smaller differences are undecided there. Elsewhere the interval alone decides."
 
 
 def share(end: PointAnswer) -> str:

@@ -30,7 +30,8 @@ from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order, summarise
 from harness.report.text_table import TextTable
 from harness.stats import intervals
-from harness.stats.judgement import FASTER, SLOWER, UNDECIDED
+from harness.stats.doubts import EXPLAINED_KINDS
+from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
 from harness.store.measurements import MEASUREMENTS
@@ -77,15 +78,26 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     where = os.path.relpath(summary.path, base)
     measured = {cell.backend for point in summary.points for cell in point.cells}
     told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
+    shown = table(summary)
     words = (
         "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
         "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
-        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
+        f"{document.floors(summary)} On another day a ratio may differ by a factor of up to {own_claims.OTHER_DAY}, so a "
+        "smaller lead may not repeat. "
+        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. {_doubts_told(shown)}"
         f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
         + (f" {told[0].upper()}{told[1:]}." if told else "")
         + f" {_source(summary, base)} Made by `python -m harness report {where} --readme README.md`."
     )
-    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
+    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(shown), words)) + "\n"
+
+
+def _doubts_told(shown: TextTable) -> str:
+    """What the doubts in a table mean."""
+    found = [
+        f"`{kind}`: {told}. " for kind, told in EXPLAINED_KINDS.items() if any(kind in row[-1] for row in shown.rows)
+    ]
+    return "".join(found)
 
 
 def table(summary: Summary) -> TextTable:
@@ -93,7 +105,7 @@ def table(summary: Summary) -> TextTable:
     ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
     found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
     rows = tuple(_row(end, summary.ours, one.workload, place) for one in found for place, end in one.placed)
-    columns = ("workload", "point", LOOP, summary.ours, "best Ray", f"{summary.ours} over best Ray", "starts")
+    columns = ("workload", "point", LOOP, summary.ours, f"over {LOOP}", "best Ray", "over best Ray", "starts; doubts")
     return TextTable("", columns, rows)
 
 
@@ -112,9 +124,10 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
         f"{place and f'{place}: '}{point.label}; {what}",
         loop,
         own,
+        _lead(end.loop) if end.loop else _UNKNOWN,
         f"{ray} ({end.ray.rival})" if end.ray and ray != _UNKNOWN else _UNKNOWN,
         _lead(end.ray) if end.ray else _UNKNOWN,
-        str(end.starts),
+        "; ".join(filter(None, (str(end.starts), ", ".join(end.doubts)))),
     )
 
 
@@ -125,8 +138,8 @@ def _is_among_best(end: PointAnswer, best: Cell, cell: Cell, ours: str) -> bool:
     return cell is best or (ours in (cell.backend, best.backend) and rival in ties)
 
 
-def _lead(ray: Against) -> str:
-    return quantity.ratio(ray.ratio) + ("" if ray.standing in (FASTER, SLOWER) else f", {ray.standing}")
+def _lead(rival: Against) -> str:
+    return quantity.ratio(rival.ratio) + ("" if rival.standing == FASTER else f", {rival.standing}")
 
 
 def _value(point: PointSummary, cell: Cell | None) -> str:

@@ -13,12 +13,12 @@ from harness.report import contributed, document, markdown, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats.doubts import ENOUGH_TRIALS
+from harness.stats.doubts import ENOUGH_TRIALS, EXPLAINED_KINDS
 
 _SHOWN_DOUBTS = 2
 _LEGEND = (
-    "x: times as fast, with its 95 % interval, at the workload's weakest point against Ray. "
-    "ceiling: part of the reference ceiling."
+    "Each row: the point of a workload with the least lead over Ray. 1.25x: reactors are 1.25 times as fast; "
+    "brackets: 95 % interval. ceiling: part of a yardstick that may be passed, plain loops in lockstep or copies alone."
 )
 _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
 
@@ -32,6 +32,8 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
         console.print()
         console.print(_answer_table(found))
         console.print(Text(_LEGEND, style="dim"))
+        if kinds := {kind for one in found for kind in one.weakest.doubts} & EXPLAINED_KINDS.keys():
+            console.print(Text(" ".join(f"{kind}: {EXPLAINED_KINDS[kind]}." for kind in sorted(kinds)), style="dim"))
     else:
         console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
     for line in _circumstances(summary):
@@ -59,19 +61,13 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
         document.against(weakest.ray, "\n"),
         document.share(weakest),
         str(weakest.starts),
-        " ".join(weakest.doubts) or NOTHING,
+        ", ".join(weakest.doubts) or NOTHING,
     )
 
 
 def _circumstances(summary: Summary) -> Iterator[str]:
     """The noise floor, failures, and doubts about the whole run."""
-    floors = sorted(summary.floors.items(), key=lambda pair: pair[1])
-    if floors:
-        ends = dict.fromkeys((floors[0], floors[-1]))
-        told = " to ".join(f"{document.percent(factor)} ({workload})" for workload, factor in ends)
-        yield f"Noise floor: {told}. Smaller differences are undecided there; it was not measured elsewhere."
-    else:
-        yield f"Noise floor: {document.NOT_MEASURED}."
+    yield document.floors(summary)
     if summary.failures:
         yield f"Failed: {quantity.counted(len(summary.failures), 'backend')} at some point; see the report."
     for doubt in summary.doubts[:_SHOWN_DOUBTS]:

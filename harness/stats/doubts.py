@@ -60,3 +60,8 @@ KINDS = {
     "clock": "coarse clock",
     "beats": "passes ceiling",
 }
+# Those that a reader sees most, for the end of a command.
+EXPLAINED_KINDS = {
+    "spread": f"starts differ by more than {WIDE_SPREAD:.0%}",
+    "loaded": f"other programs kept more than {LOADED_SHARE:.0%} of the cores busy",
+}
