@@ -82,8 +82,8 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     words = (
         "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
         "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
-        f"{document.floors(summary)} On another day a ratio may differ by a factor of up to {own_claims.OTHER_DAY}, so a "
-        "smaller lead may not repeat. "
+        f"'over': how many times as fast `{summary.ours}` is. {document.floors(summary)} On another day a ratio may "
+        f"differ by a factor of up to {own_claims.OTHER_DAY}, so a smaller lead may not repeat. "
         f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. {_doubts_told(shown)}"
         f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
         + (f" {told[0].upper()}{told[1:]}." if told else "")
@@ -94,10 +94,8 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
 
 def _doubts_told(shown: TextTable) -> str:
     """What the doubts in a table mean."""
-    found = [
-        f"`{kind}`: {told}. " for kind, told in EXPLAINED_KINDS.items() if any(kind in row[-1] for row in shown.rows)
-    ]
-    return "".join(found)
+    named = " ".join(row[-1] for row in shown.rows)
+    return "".join(f"`{kind}`: {told}. " for kind, told in EXPLAINED_KINDS.items() if kind in named)
 
 
 def table(summary: Summary) -> TextTable:
@@ -105,7 +103,7 @@ def table(summary: Summary) -> TextTable:
     ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
     found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
     rows = tuple(_row(end, summary.ours, one.workload, place) for one in found for place, end in one.placed)
-    columns = ("workload", "point", LOOP, summary.ours, f"over {LOOP}", "best Ray", "over best Ray", "starts; doubts")
+    columns = ("workload", "point", LOOP, summary.ours, "best Ray", f"over {LOOP}", "over best Ray", "starts; doubts")
     return TextTable("", columns, rows)
 
 
@@ -124,8 +122,8 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
         f"{place and f'{place}: '}{point.label}; {what}",
         loop,
         own,
-        _lead(end.loop) if end.loop else _UNKNOWN,
         f"{ray} ({end.ray.rival})" if end.ray and ray != _UNKNOWN else _UNKNOWN,
+        _lead(end.loop) if end.loop else _UNKNOWN,
         _lead(end.ray) if end.ray else _UNKNOWN,
         "; ".join(filter(None, (str(end.starts), ", ".join(end.doubts)))),
     )
