@@ -74,7 +74,7 @@ class Execution:
                 self.coordinator.clock.close()
                 raise
         self.worker = self.executor.worker
-        self.living = [self]  # emptied at the end: the finalizer holds it and must not keep an execution alive
+        self.living = [self]  # emptied at the end: a session's finalizer holds the list
         self._over: str | None = None
         self._begun = False
 

@@ -1,4 +1,4 @@
 """The content of class bodies and constructors: elements, reactions, reactors, banks, connections.
 
-Never looks at a program as a whole, and runs nothing. Read class_body.py first.
+Never looks at a program as a whole, and runs nothing. Read elements.py first.
 """

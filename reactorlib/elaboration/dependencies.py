@@ -87,7 +87,7 @@ class _Constraints:
         return deadline
 
     def cycle(self, stuck: list[int]) -> list[_Edge]:
-        """A shortest-effort cycle within `stuck`, nodes and cells that all have a predecessor in it."""
+        """A cycle within `stuck`, nodes and cells that all have a predecessor in it: by following predecessors."""
         predecessor: dict[int, int] = {}
         for at in stuck:
             for later in self.edges[at]:

@@ -8,6 +8,11 @@ They are pickled for another process, and a tuple for another thread.
                     switch(flags, restarted)     (active, entered) of each mode, and the modes that were reset since
                     forget()                 all numbers of splits are void
                     end(early, failed, time, microstep)  leave; `early`: the run failed at this tag, by this reaction
+    at every tag    GO                       from worker 0, after values of events: run your part of this split
+                    SYNC                     a Send of the plan: what its cells hold
+                    DONE                     to worker 0, after the cells of `Plan.last`: my part has ended
+                    SCHEDULED                the same, with the requests of its reactions
+                    POISON                   nothing more will come at this tag
     to worker 0     ready()                  I could be started
                     failed(failure)          a reaction of mine raised
                     rows(rows)               I recorded this

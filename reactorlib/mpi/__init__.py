@@ -2,5 +2,5 @@
 
     mpiexec -n 4 python -m reactorlib.mpi train.py
 
-Nothing here runs before `executor="mpi"` asks for it.
+Nothing here runs before `executor="mpi"` asks for it. Read runs.py first.
 """

@@ -2,7 +2,9 @@
 
 A schedule is `schedule(time, soon)`. It marks its events present and runs the nodes that follow in the order of the
 program. It puts delayed values into `soon` (the next microstep) or the queue. Then it clears all that may be present,
-and returns True if the run ends with this tag.
+and returns True if the run ends with this tag. It calls `later`, `arrive`, `switch` and `present` of
+`worker/loader.py`. On worker 0 it also calls `go` and `collect` of `executors/distributed.py`, and on another worker
+`finish` of `executors/follower.py`.
 
 Names come in two forms that have nothing in common. An object of the program is named after its path by
 `Source.name_of`: the name has an underscore, not as its first character. The schedule's own names (`time`, `later`,

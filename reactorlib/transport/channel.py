@@ -77,7 +77,7 @@ class MessageChannel:
         if number > self._limit:
             self._await_room(number)
         word = length = len(message)
-        if length > INLINE:
+        if length > INLINE:  # control messages and many requests: the codec puts its own large messages into blocks
             message = self._in_block(message)
             length = len(message)
             word = length | IN_BLOCK

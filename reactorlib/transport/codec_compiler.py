@@ -166,14 +166,16 @@ class CodecCompiler:
         """Refuse a value in which one list, dict or array is in two places: a pickle keeps it one."""
         for value in self._root.members if structure[0] == "(" else [self._root]:
             alike: dict[Structure, list[str]] = {}
-            for piece in value.all():
+            pieces = list(value.all())
+            for piece in pieces:
                 if piece.twin is not None:
                     alike.setdefault(piece.twin, []).append(piece.name)
+            last = pieces[-1]  # all variables are assigned there
             for names in alike.values():
                 if len(names) > PAIRWISE:
-                    piece.guards.append(f"len({{{', '.join(f'id({v})' for v in names)}}}) != {len(names)}")
+                    last.guards.append(f"len({{{', '.join(f'id({v})' for v in names)}}}) != {len(names)}")
                 else:
-                    piece.guards += [f"{one} is {other}" for one, other in combinations(names, 2)]
+                    last.guards += [f"{one} is {other}" for one, other in combinations(names, 2)]
 
     # The two functions
 

@@ -66,7 +66,9 @@ class Memory:
 
 
 def default_capacity() -> int:
-    """The bytes of shared memory that a run may use: REACTORLIB_SHARED_BYTES, or 70 % of the free ones."""
+    """The bytes of shared memory that a run may use: REACTORLIB_SHARED_BYTES, or 70 % of what the machine
+    or the control group has.
+    """
     asked = os.environ.get("REACTORLIB_SHARED_BYTES")
     if asked is not None:
         capacity = 0

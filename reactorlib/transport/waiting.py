@@ -32,8 +32,8 @@ _SCHEDSTAT = "/proc/thread-self/schedstat"  # ns that this thread ran, ns that i
 
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
-AWAKE = 0  # the state of a worker that does not sleep; others say what it waits for
-STATE_WORDS = 8  # the state of a worker has a cache line of its own
+AWAKE = 0  # a worker that does not sleep
+STATE_WORDS = 8  # of each worker, a cache line: what it sleeps on (see channel.py), its stage (exchange.py), its thread
 THREAD = 2  # the word of it that names the thread in which the worker waits
 
 
@@ -67,6 +67,7 @@ class Spinner:
         if is_wanted and not self._placement.leave(self._fellows(), now):
             self._rest(now)
             return
+        # After each long wait in vain half as long, but at least a sixteenth.
         until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
         while now < until:
             for _ in range(32):
@@ -115,7 +116,7 @@ class Bell:
 
 
 class Waiter:
-    """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on: AWAKE (nothing), ...
+    """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on, see STATE_WORDS.
 
     `check` is called after every sleep in vain, at least every LONGEST_SLEEP_MS. It ends the wait by raising.
     `meanwhile` is called after it.

@@ -1,6 +1,7 @@
 """The values of a run, and the arguments of reactions: rights to read, to set and to schedule.
 
-A reader is the value itself, a writer is the right to set it. As these are two objects, `set` needs no check.
+A cell is a number in the program's record. On a worker its object is a Reader, which a reaction that only reads is
+given itself. A Writer is the right to set it. As these are two objects, `set` needs no check.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Queue(CurrentTag):
             step = self._steps.get(time)
             if step is None:
                 self._steps[time] = {event: value}
-                times = self._times
+                times = self._times  # from here on `_add`, without its call
                 if self._first is not None:
                     self._add(time)
                 elif times and times[0] < time:

@@ -89,7 +89,8 @@ class Inbox(Outside):
 
 
 class RunHandle:
-    """A run, given by a reaction to the threads that it starts: see `run_handle`. Methods raise RunError after the run.
+    """A run, given by a reaction to the threads that it starts: see `run_handle`. After the run all
+    methods but `call` raise RunError.
 
     Physical actions are scheduled by their own `schedule`: the reaction hands them over as well.
 

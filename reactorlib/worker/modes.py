@@ -15,7 +15,9 @@ from reactorlib.worker.modal_queue import ModalQueue
 
 
 class ModeState:
-    """`active`: this mode and all around it are current. `entered`: it ever was. `fresh`: its timers never ran."""
+    """`active`: this mode and all around it are current. `entered`: it ever was. `fresh`: its timers are to be queued
+    when it becomes active, at its first entry and after a reset.
+    """
 
     __slots__ = ("active", "entered", "fresh")
 

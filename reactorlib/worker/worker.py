@@ -144,6 +144,7 @@ class Worker:
         self.ended: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
+        # A front end's class may want the run before any reaction: see lf/names.py.
         if (opened := getattr(program.cls, "__opened__", None)) is not None:
             outside.adopt()
             opened(RunHandle(outside))
