@@ -21,14 +21,14 @@ from reactorlib.tag import Tag
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
-from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
+from reactorlib.worker.trace import Span, TraceRecord, digest_of
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run: the last tag, and with `trace=True` the records, spans, costs and the digest.
+    """The result of a run: the last tag, and with `trace=True` the records, spans and the digest.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Hello(Reactor):
@@ -45,7 +45,6 @@ class RunResult:
     trace: list[TraceRecord] | None = None
     spans: list[Span] | None = None
     digest: str | None = None
-    costs: Costs | None = None  # ns that each reactor's reactions took, by path
     reason: str = ""  # why executor="auto" chose this one
     start_method: str = ""  # how worker processes started; empty where there were none
 
@@ -159,11 +158,11 @@ class Execution:
         """The result, after `finish`."""
         self._release()
         executor, recorder = self.executor, self.worker.recorder
-        trace = spans = digest = costs = None
+        trace = spans = digest = None
         if recorder is not None:
             trace, spans = recorder.records(), recorder.spans()
-            digest, costs = digest_of(trace), costs_of(self.worker.program, spans)
-        return RunResult(self.tag, executor.name, executor.workers, trace, spans, digest, costs, executor.reason,
+            digest = digest_of(trace)
+        return RunResult(self.tag, executor.name, executor.workers, trace, spans, digest, executor.reason,
                          executor.start_method)  # fmt: skip
 
 

@@ -30,7 +30,6 @@ def run(
     executor: str = "inline",
     workers: int | None = None,
     placement: Mapping[str, int] | None = None,
-    costs: Mapping[str, float] | None = None,
     start_method: str | None = None,
     library_threads: int | None = None,
     trace: bool = False,
@@ -43,7 +42,6 @@ def run(
     - `executor` is "inline", "threads", "processes", "mpi" (each rank makes this call) or "auto".
     - `workers` is their number (default: the CPUs that this process may use, or the ranks).
     - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.
-    - `costs` balances banks by measured time (`RunResult.costs` of a traced run).
     - `start_method` of processes is "fork", "spawn" or "forkserver".
     - `library_threads` of NumPy and torch run per worker (default: as OMP_NUM_THREADS and the like say, else one).
 
@@ -70,7 +68,7 @@ def run(
     if current.worker is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
     options = Options(timeout=timeout, fast=fast, keepalive=keepalive, executor=executor, workers=workers,
-                      placement=placement, costs=costs, start_method=start_method, library_threads=library_threads,
+                      placement=placement, start_method=start_method, library_threads=library_threads,
                       trace=trace)  # fmt: skip
     check_names("run", program, parameters, options)
     options.check()

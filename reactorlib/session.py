@@ -59,7 +59,6 @@ class Session:
         executor: str = "inline",
         workers: int | None = None,
         placement: Mapping[str, int] | None = None,
-        costs: Mapping[str, float] | None = None,
         start_method: str | None = None,
         library_threads: int | None = None,
         trace: bool = False,
@@ -67,8 +66,8 @@ class Session:
     ) -> None:
         if current.worker is not None:
             raise RunError("Session() inside a reaction: a program cannot drive another one in its own thread")
-        options = Options(executor=executor, workers=workers, placement=placement, costs=costs,
-                          start_method=start_method, library_threads=library_threads, trace=trace)  # fmt: skip
+        options = Options(executor=executor, workers=workers, placement=placement, start_method=start_method,
+                          library_threads=library_threads, trace=trace)  # fmt: skip
         check_names("Session", program, parameters, options)
         options.check()
         options = replace(options, fast=True, keepalive=True)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from inspect import Parameter
-from typing import TYPE_CHECKING
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
@@ -17,11 +16,7 @@ from reactorlib.executors.inline import Inline
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 
-if TYPE_CHECKING:
-    from reactorlib.schedule.partition import Partition
-
 OF_RUN = ("timeout", "fast", "keepalive")  # options that a Session does not have
-TELLING_NS = 10_000  # of a tag, for each other worker that takes part: a message there, and a few small replies
 
 
 def check_names(
@@ -56,7 +51,7 @@ def check_names(
 def make_executor(coordinator: Coordinator) -> Executor:
     """The executor of a run that is on no ranks.
 
-    `auto`: inline if nothing gains from running side by side, else threads without a GIL and processes with one.
+    `auto`: inline if nothing can run side by side, else threads without a GIL and processes with one.
     """
     program, options = coordinator.program, coordinator.options
     name, reason = options.executor, ""
@@ -67,14 +62,13 @@ def make_executor(coordinator: Coordinator) -> Executor:
     from reactorlib.executors.threads import Threads
     from reactorlib.schedule.partition import partition
 
-    placed = partition(program, int(options.workers or available_cpus()), options.placement, options.costs)
+    placed = partition(program, int(options.workers or available_cpus()), options.placement)
     if name == "auto":
-        pays, reason = _pays(program, placed, options.costs or {})
-        if pays:
-            name, why = _parallel(gil_enabled())
-            reason += f"; on {name}, as {why}"
+        if len(set(placed.of_node)) < 2:
+            name, reason = "inline", "nothing can run side by side"
         else:
-            name = "inline"
+            name, why = _parallel(gil_enabled())
+            reason = f"something can run side by side; on {name}, as {why}"
     if name == "inline":
         executor: Executor = Inline(coordinator)
     elif name == "threads":
@@ -94,23 +88,3 @@ def _parallel(gil: bool) -> tuple[str, str]:
     if sys.platform == "linux":
         return "processes", "threads take turns while the GIL is on"
     return "threads", "processes need Linux"
-
-
-def _pays(program: Elaborated, placed: Partition, costs: Mapping[str, float]) -> tuple[bool, str]:
-    """Whether workers side by side gain more than telling them costs, as far as that is known; and why."""
-    if len(set(placed.of_node)) < 2:
-        return False, "nothing can run side by side"
-    tags: Mapping[str, int] = getattr(costs, "tags", {})
-    if not tags:
-        return True, "something can run side by side, and what it costs is not known"
-    loads, told = [0.0] * placed.workers, [0] * placed.workers
-    for instance, at in zip(program.instances, placed.of_instance, strict=True):
-        loads[at] += costs.get(instance.path, 0.0)
-        told[at] = max(told[at], tags.get(instance.path, 0))
-    gain, price = sum(loads) - max(loads), TELLING_NS * sum(told[1:])
-    count = max(told)
-    words = (
-        f"{placed.workers} workers save {gain / count / 1000:.3g} us a tag, "
-        f"and telling them costs {price / count / 1000:.3g} us"
-    )
-    return gain > price, words

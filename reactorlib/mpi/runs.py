@@ -69,7 +69,7 @@ def _agreed(
                 f"mpiexec -n {count} ..."
             )
         program = make()
-        placed = partition(program, count, options.placement, options.costs)
+        placed = partition(program, count, options.placement)
     names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
     found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
     if found is not None:

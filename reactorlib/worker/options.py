@@ -22,7 +22,6 @@ class Options:
     executor: str = "inline"
     workers: int | None = None
     placement: Mapping[str, int] | None = None
-    costs: Mapping[str, float] | None = None
     start_method: str | None = None
     library_threads: int | None = None
     trace: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain
 from time import perf_counter_ns
 from typing import Any, NamedTuple
@@ -11,8 +11,6 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, type_name, words_of
 from reactorlib.tag import Tag
 from reactorlib.worker.event_queue import CurrentTag
-
-FEW_RUNS = 10  # of a reaction: then each counts
 
 
 class TraceRecord(NamedTuple):
@@ -80,38 +78,6 @@ class Recorder:
 
     def spans(self) -> list[Span]:
         return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self.rows()]
-
-
-class Costs(dict[str, float]):
-    """The time in ns that the reactions of each reactor took, by the reactor's path: for the option `costs`.
-
-    `tags`: at how many tags the busiest of them ran, by the same path. Empty if they were not counted.
-    """
-
-    def __init__(self, costs: Mapping[str, float] | None = None) -> None:
-        super().__init__(costs or {})
-        self.tags: dict[str, int] = {}
-
-
-def costs_of(program: Elaborated, spans: Iterable[Span]) -> Costs:
-    """The costs of these spans, without reactions that only start or end a reactor.
-
-    Of every hundred executions the longest counts as the next longest, as the machine may have been busy.
-    """
-    ends = {trigger.cell for trigger in program.triggers if trigger.kind in ("startup", "shutdown")}
-    taken: dict[int, list[int]] = {}
-    for span in spans:
-        taken.setdefault(span.reaction, []).append(span.ended_ns - span.began_ns)
-    costs = Costs()
-    for index, times in taken.items():
-        reaction = program.reactions[index]
-        if not ends.issuperset(reaction.triggers):
-            times.sort()
-            odd = -(-len(times) // 100) if len(times) >= FEW_RUNS else 0
-            path = reaction.instance.path
-            costs[path] = costs.get(path, 0.0) + sum(times[: len(times) - odd]) + odd * times[-odd - 1]
-            costs.tags[path] = max(costs.tags.get(path, 0), len(times))
-    return costs
 
 
 def digest_of(records: Iterable[TraceRecord]) -> str:

@@ -1,4 +1,4 @@
-"""Where reactors are placed: banks spread evenly or by cost, all else with the first worker, what is placed stays."""
+"""Where reactors are placed: banks spread evenly, all else with the first worker, what is placed stays."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def places(found: Partition, leaves: int = 6) -> dict[str, int]:
     return {instance.path: worker for instance, worker in zip(program.instances, found.of_instance, strict=True)}
 
 
-def leaf_workers(workers: int, leaves: int, **options) -> list[int]:
-    found = places(partition(elaborate(Main, leaves=leaves), workers, **options), leaves)
+def leaf_workers(workers: int, leaves: int) -> list[int]:
+    found = places(partition(elaborate(Main, leaves=leaves), workers), leaves)
     return [found[f"Main.leaf[{number}]"] for number in range(leaves)]
 
 
@@ -90,24 +90,3 @@ def test_placement_holds_for_all_that_a_reactor_contains():
 def test_a_placement_that_cannot_be_says_what_could(placement, complaint):
     with pytest.raises(RunError, match=complaint):
         partition(elaborate(Main), 2, placement)
-
-
-def test_costs_balance_the_members():
-    costs = {"Main.leaf[0]": 9.0, **{f"Main.leaf[{number}]": 3.0 for number in range(1, 4)}}
-    assert leaf_workers(2, 4, costs=costs) == [0, 1, 1, 1]
-    contents = {"Main.group[0].leaf[2]": 5.0, "Main.group[1].leaf[0]": 7.0}
-    found = places(partition(elaborate(Main), 2, costs=contents))
-    assert (found["Main.group[0].leaf[0]"], found["Main.group[1]"]) == (0, 1)  # evenly, as good as the other way round
-    ascending = {f"Main.leaf[{number}]": number + 1.0 for number in range(6)}
-    found = leaf_workers(2, 6, costs=ascending)
-    assert sorted(sum(number + 1 for number in range(6) if found[number] == worker) for worker in range(2)) == [10, 11]
-
-
-def test_costs_that_hardly_differ_leave_a_bank_even():
-    costs = {f"Main.leaf[{number}]": 10.0 + number % 2 for number in range(4)}
-    assert leaf_workers(2, 4, costs=costs) == [0, 0, 1, 1]
-
-
-@pytest.mark.parametrize("costs", [{}, {"Main.single": 5.0}, {"Main.leaf[0]": 0.0}])
-def test_costs_that_say_nothing_of_a_bank_leave_it_even(costs):
-    assert leaf_workers(2, 6, costs=costs) == [0, 0, 0, 1, 1, 1]
