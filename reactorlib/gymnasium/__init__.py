@@ -10,7 +10,7 @@ from reactorlib.gymnasium.isolation import Finding, Isolation, check_isolation
 from reactorlib.gymnasium.parallel_agents import ReactorAgentsVectorEnv
 from reactorlib.gymnasium.pool import ReactorPool
 from reactorlib.gymnasium.record import ReplayError
-from reactorlib.gymnasium.registration import install, make_vec, register, uninstall
+from reactorlib.gymnasium.registration import make_vec, register
 from reactorlib.gymnasium.saving import ResumeError
 from reactorlib.gymnasium.statistics import Statistics
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
@@ -27,8 +27,6 @@ __all__ = [
     "Statistics",
     "check_isolation",
     "check_vector_env",
-    "install",
     "make_vec",
     "register",
-    "uninstall",
 ]

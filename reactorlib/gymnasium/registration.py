@@ -1,4 +1,4 @@
-"""One line to change: Gymnasium's `make_vec` with our vector environment, by id, by call, or in the place of async."""
+"""One line to change: Gymnasium's `make_vec` with our vector environment, by id or by call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id
-from gymnasium.vector import AsyncVectorEnv
 
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
@@ -68,22 +67,6 @@ def register(id: str) -> str:  # noqa: A002
 
 def _made(num_envs: int, of: str, **kwargs: Any) -> ReactorVectorEnv:
     return make_vec(of, num_envs, **kwargs)
-
-
-def install() -> None:
-    """Put ours in the place of Gymnasium's AsyncVectorEnv, also in `make_vec(..., vectorization_mode="async")`.
-
-    >>> install()
-    >>> gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="async", vector_kwargs={"max_concurrency": 1})
-    ReactorVectorEnv(CartPole-v1, num_envs=2)
-    >>> uninstall()
-    """
-    gymnasium.vector.AsyncVectorEnv = ReactorVectorEnv  # type: ignore[misc, assignment]
-
-
-def uninstall() -> None:
-    """Give Gymnasium back its own."""
-    gymnasium.vector.AsyncVectorEnv = AsyncVectorEnv  # type: ignore[misc]
 
 
 for _known in list(gymnasium.registry):

@@ -177,18 +177,6 @@ def test_without_copy_observations_lie_in_one_place(vector: Any) -> None:
     assert np.shares_memory(env.reset(seed=1)[0], env.step(np.zeros(3, np.int64))[0])
 
 
-def test_by_its_name_gymnasium_makes_ours() -> None:
-    reactorlib.gymnasium.install()
-    try:
-        env = gymnasium.make_vec("CartPole-v1", 4, vectorization_mode="async", vector_kwargs={"shared_memory": False})
-        assert isinstance(env, ReactorVectorEnv)
-        assert gymnasium.vector.AsyncVectorEnv is ReactorVectorEnv
-        assert find_faults(env, steps=10) == []
-    finally:
-        reactorlib.gymnasium.uninstall()
-    assert gymnasium.vector.AsyncVectorEnv is not ReactorVectorEnv
-
-
 def test_one_line_of_make_vec_is_changed() -> None:
     env = gymnasium.make_vec("reactorlib.gymnasium:reactor/CartPole-v1", num_envs=3)
     assert isinstance(env, ReactorVectorEnv)
