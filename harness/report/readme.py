@@ -93,7 +93,7 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
 
 
 def _doubts_told(shown: TextTable) -> str:
-    """What the doubts in a table mean."""
+    """The meaning of the doubts in a table."""
     named = " ".join(row[-1] for row in shown.rows)
     return "".join(f"`{kind}`: {told}. " for kind, told in EXPLAINED_KINDS.items() if kind in named)
 

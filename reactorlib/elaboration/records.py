@@ -13,7 +13,7 @@ from reactorlib.declaration.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
 Cell = int
-# What runs at a tag: a reaction by its index, or a Forward (below) by len(reactions) + its index.
+# A node runs at a tag: a reaction by its index, or a Forward (below) by len(reactions) + its index.
 Node = int
 
 # "input": a channel of an input of the main reactor, which a session may set.

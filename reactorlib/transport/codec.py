@@ -33,9 +33,7 @@ STRUCTURES = 1000  # that a worker remembers: a bound on memory
 RECENT = 4  # encoders of a place that are tried before a value is described: a refusal takes 0.1 us, a description 10
 LOOSE = 8  # structures of a place after which small arrays of all shapes have one structure
 PATIENCE = 200  # descriptions of a place's values; then it pickles what its recent encoders refuse
-IN_VAIN = (
-    10  # a description that ends in a pickle counts as so many: of a long list it adds a third
-)
+IN_VAIN = 10  # a description that ends in a pickle counts as so many: of a long list it adds a third
 
 
 Placed = list[Any]  # the memory that one message refers to

@@ -35,12 +35,16 @@ def answer(*subjects, steps=10, profile=STEADY, actors=16, cores=2):
 
 
 def test_the_fastest_is_recommended_with_its_gain_over_the_loop_and_over_the_best_ray():
-    made = answer(subject(LOOP, 16_000), subject(REACTORS, 8_100), subject(POOLED, 9_000), subject("ray-pooled-compiled", 12_000))
+    made = answer(
+        subject(LOOP, 16_000), subject(REACTORS, 8_100), subject(POOLED, 9_000), subject("ray-pooled-compiled", 12_000)
+    )
     assert made.best.backend == REACTORS
     first, second, *_ = made.sentences()
     assert "1.98 [1.98, 1.98] times as fast as a plain loop, and 1.11 [1.11, 1.11] times as fast as the best" in first
     assert f"({POOLED})." in first
-    assert "not stepping: reactors 1 % (reactor-processes), Ray 11 % (ray-pooled) or 33 % (ray-pooled-compiled)" in second
+    assert (
+        "not stepping: reactors 1 % (reactor-processes), Ray 11 % (ray-pooled) or 33 % (ray-pooled-compiled)" in second
+    )
     assert [one.backend for one in made.costs] == [REACTORS, POOLED, "ray-pooled-compiled", LOOP]
     assert made.costs[0].share == pytest.approx(1 - 8_000 / 8_100, rel=1e-3)
 
