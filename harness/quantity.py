@@ -1,7 +1,7 @@
 """Numbers with their units as a reader meets them, in tables and figures: 12.3 ms, 1.4 GiB, 8,412 steps/s."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.stats.intervals import FEW, Estimate
@@ -151,6 +151,12 @@ def _phrase(name: str, value: Any) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 -> '1 actor', 2000 -> '2,000 actors'."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def from_to(counts: Iterable[int]) -> str:
+    """The lowest and the highest of some numbers: `3 to 5`, or `5` where all are 5. Empty of none."""
+    found = sorted(set(counts))
+    return " to ".join(f"{one:,}" for one in dict.fromkeys((*found[:1], *found[-1:])))
 
 
 def _in_steps(value: float, steps: Sequence[tuple[float, str]], text: Callable[[float], str]) -> str:

@@ -277,7 +277,8 @@ BACKENDS |= {
     )
     for name in _WITHOUT_A_GIL
 }
-# Those that a run with a free-threaded interpreter adds to its own. Processes need none.
+# Those that a run with a free-threaded interpreter adds to its own. Processes need none, and lockstep on threads is
+# for the preset that compares threads with processes.
 BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name not in ("reactor-processes", "lockstep-threads"))
 
 

@@ -131,8 +131,6 @@ _VECTORS = Preset(
 
 # The paper's workers sleep ten times as long; in one thread, where one sleeps after the other, a round would take 8 s.
 _WORK = 0.05
-# A round of ray-paper with arrays of 500 MB takes 13 s.
-_ONE_WARM_UP = {"warmup_rounds": 1}
 _PAPER = Preset(
     name="paper",
     summary="every point of every figure of the paper at its counts, five starts each; two hours",
@@ -153,7 +151,7 @@ _PAPER = Preset(
             object_bytes=(10 * MB, 100 * MB, 300 * MB, 500 * MB),
             work_seconds=_WORK,
             rounds=1_000,
-            **_ONE_WARM_UP,
+            warmup_rounds=1,  # of ray-paper, one with 500 MB takes 13 s
         ),
     ),
 )

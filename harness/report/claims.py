@@ -24,6 +24,7 @@ HEADINGS = (
     "plain loop",
     "direction here",
     "Ray otherwise",
+    "starts",
 )
 EXPLAINED = (
     "Of points that the paper also has. 'published': how many times as fast as Ray its reactors were, from the "
@@ -31,7 +32,7 @@ EXPLAINED = (
     "as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
     "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
     "and another number of cores. The row of threads is judged by the best Ray. 'Ray otherwise': how many times as "
-    "fast as ray-paper Ray's other backends are."
+    "fast as ray-paper Ray's other backends are. 'starts': behind each ratio of the row."
 )
 NOT_MEASURED = "not measured"
 _HYPOTHESIS = "threads without a GIL: faster than Ray, against the best Ray"
@@ -145,6 +146,7 @@ def cells(row: ClaimRow) -> tuple[str, ...]:
         *map(range_of, (row.ray_paper, row.best_ray, row.loop)),
         row.holds,
         "; ".join(f"{name} {range_of(found)}" for name, found in row.otherwise.items()) or NOTHING,
+        quantity.from_to(one.count for one in (*row.ray_paper, *row.best_ray, *row.loop)) or NOTHING,
     )
 
 

@@ -10,7 +10,7 @@ from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable
 from harness.stats import intervals, limits
-from harness.stats.doubts import DOUBTS_EXPLAINED
+from harness.stats.doubts import DOUBTS_EXPLAINED, MEANINGS
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.judgement import FASTER, SLOWER
 from harness.stats.limits import CEILING
@@ -118,6 +118,12 @@ def floors(summary: Summary) -> str:
         return f"Noise floor: {NOT_MEASURED}."
     told = " to ".join(f"{percent(factor)} ({workload})" for workload, factor in dict.fromkeys((found[0], found[-1])))
     return f"Noise floor: {told}. Smaller differences are undecided there. Elsewhere the interval alone decides."
+
+
+def doubts_told(found: Sequence[WorkloadAnswer]) -> str:
+    """The meaning of the doubts about the answers; empty where there is none."""
+    kinds = {kind for one in found for _, end in one.placed for kind in end.doubts}
+    return " ".join(f"'{kind}': {meaning}." for kind, meaning in MEANINGS.items() if kind in kinds)
 
 
 def share(end: PointAnswer) -> str:

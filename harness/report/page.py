@@ -83,7 +83,7 @@ def _trust(summary: Summary, found: Sequence[WorkloadAnswer]) -> Iterator[tuple[
     starts = sorted({end.starts for one in found for end in one.ends})
     if starts:
         few = "; too few for an interval" if starts[0] <= intervals.FEW else ""
-        yield "Starts", f"{starts[0]}" + (f" to {starts[-1]}" if len(starts) > 1 else "") + few
+        yield "Starts", quantity.from_to(starts) + few
     yield "Cores", str(summary.cores or "unknown")
     loads = [(one.get("load_average") or [0.0])[0] for one in summary.machine.get("sessions", [])]
     yield "Load when the run began", f"{max(loads):.1f}" if loads else "unknown"

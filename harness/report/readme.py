@@ -30,7 +30,6 @@ from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order, summarise
 from harness.report.text_table import TextTable
 from harness.stats import intervals
-from harness.stats.doubts import EXPLAINED_KINDS
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
@@ -78,24 +77,19 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     where = os.path.relpath(summary.path, base)
     measured = {cell.backend for point in summary.points for cell in point.cells}
     told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
-    shown = table(summary)
+    doubts = document.doubts_told(run_answer.answers(summary))
     words = (
         "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
         "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
         f"'over': how many times as fast `{summary.ours}` is. {document.floors(summary)} On another day a ratio may "
         f"differ by a factor of up to {own_claims.OTHER_DAY}, so a smaller lead may not repeat. "
-        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. {_doubts_told(shown)}"
-        f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
+        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
+        + (f"{doubts} " if doubts else "")
+        + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
         + (f" {told[0].upper()}{told[1:]}." if told else "")
         + f" {_source(summary, base)} Made by `python -m harness report {where} --readme README.md`."
     )
-    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(shown), words)) + "\n"
-
-
-def _doubts_told(shown: TextTable) -> str:
-    """The meaning of the doubts in a table."""
-    named = " ".join(row[-1] for row in shown.rows)
-    return "".join(f"`{kind}`: {told}. " for kind, told in EXPLAINED_KINDS.items() if kind in named)
+    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
 
 
 def table(summary: Summary) -> TextTable:

@@ -1,6 +1,6 @@
 """The effort and the expected ratios of each workload of a run, for readers who measure it again."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from harness import quantity
@@ -21,15 +21,15 @@ def table(summary: Summary) -> TextTable:
     """
     seconds: dict[str, float] = defaultdict(float)
     memory: dict[str, int] = defaultdict(int)
-    starts: dict[str, int] = defaultdict(int)
+    starts: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each point and backend
     for trial in summary.trials:
         seconds[trial.workload] += trial.duration_s
         memory[trial.workload] = max(memory[trial.workload], trial.peak_bytes or 0)
-        starts[trial.workload] = max(starts[trial.workload], trial.trial + 1)
+        starts[trial.workload][trial.parameters, trial.backend] += 1
     return TextTable("", COLUMNS, tuple(
         (
             workload,
-            str(starts[workload]),
+            quantity.from_to(starts[workload].values()),
             quantity.duration_s(seconds[workload]),
             quantity.size(memory[workload]),
             *_ratios(summary, workload),

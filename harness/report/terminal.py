@@ -13,12 +13,12 @@ from harness.report import contributed, document, markdown, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats.doubts import ENOUGH_TRIALS, EXPLAINED_KINDS
+from harness.stats.doubts import ENOUGH_TRIALS
 
 _SHOWN_DOUBTS = 2
 _LEGEND = (
-    "Each row: the point of a workload with the least lead over Ray. 1.25x: reactors are 1.25 times as fast; "
-    "brackets: 95 % interval. ceiling: part of a yardstick that may be passed, plain loops in lockstep or copies alone."
+    "Each row: the point of a workload with the least lead over Ray. 1.25x: reactors are 1.25 times as fast. "
+    "Brackets: 95 % interval. Ceiling: the part reached of loops in lockstep, or of copies alone. It may exceed 100 %."
 )
 _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
 
@@ -32,8 +32,8 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
         console.print()
         console.print(_answer_table(found))
         console.print(Text(_LEGEND, style="dim"))
-        if kinds := {kind for one in found for kind in one.weakest.doubts} & EXPLAINED_KINDS.keys():
-            console.print(Text(" ".join(f"{kind}: {EXPLAINED_KINDS[kind]}." for kind in sorted(kinds)), style="dim"))
+        if told := document.doubts_told(found):
+            console.print(Text(told, style="dim"))
     else:
         console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
     for line in _circumstances(summary):

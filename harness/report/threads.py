@@ -68,7 +68,7 @@ def _speeds(title: str, summary: Summary, points: Iterable[PointSummary], *ceili
                 *(_value(point, name, point.metric) for name in (THREADS, PROCESSES)),
                 *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
                 f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
-                str(max(one.count for one in _mains(point, (THREADS, PROCESSES)))),
+                quantity.from_to(one.count for one in _mains(point, (THREADS, PROCESSES))),
             )
         )
     heads = [f"threads over {name}" for name in known]

@@ -43,10 +43,14 @@ def doubts(
     return found
 
 
+# The meaning of those that a reader sees most.
+MEANINGS = {
+    "spread": f"standard deviation over {100 * WIDE_SPREAD:.0f} % of the mean",
+    "loaded": f"other processes kept more than {100 * LOADED_SHARE:.0f} % of the cores busy during a trial",
+}
 DOUBTS_EXPLAINED = (
-    f"Doubts: 'N trials': fewer than {ENOUGH_TRIALS}; 'spread': standard deviation over {WIDE_SPREAD:.0%} "
-    f"of the mean; 'loaded': other processes kept more than {LOADED_SHARE:.0%} of the cores busy during a "
-    "trial (beside Ray some of them are Ray's own, which ended unseen); 'short': less than "
+    f"Doubts: 'N trials': fewer than {ENOUGH_TRIALS}; 'spread': {MEANINGS['spread']}; 'loaded': "
+    f"{MEANINGS['loaded']} (beside Ray some of them are Ray's own, which ended unseen); 'short': less than "
     f"{SHORT_NS / 1e6:.0f} ms were measured in a trial; 'clock ticks': a round is shorter than {ENOUGH_TICKS} ticks of "
     "the clock; 'beats the ceiling': by its whole interval faster than the reference ceiling, which was therefore "
     "measured too slow."
@@ -59,9 +63,4 @@ KINDS = {
     "short": "short turns",
     "clock": "coarse clock",
     "beats": "passes ceiling",
-}
-# Those that a reader sees most, for the end of a command.
-EXPLAINED_KINDS = {
-    "spread": f"starts differ by more than {WIDE_SPREAD:.0%}",
-    "loaded": f"other programs kept more than {LOADED_SHARE:.0%} of the cores busy",
 }

@@ -192,7 +192,7 @@ def starts_note(estimates: Iterable[Estimate], shown_by: str = "whiskers") -> st
     """Of how many starts the numbers are, and whether that is enough for intervals."""
     counts = {one.count for one in estimates}
     fewest, most = min(counts), max(counts)
-    number = quantity.counted(most, "start") if fewest == most else f"{fewest} to {most} starts"
+    number = f"{quantity.from_to(counts)} start{'' if most == 1 else 's'}"
     if most <= FEW:
         return f"Means of {number}, too few for an interval."
     return f"Means of {number}; {shown_by}: 95 % intervals" + (", from three starts on." if fewest <= FEW else ".")

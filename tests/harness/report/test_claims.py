@@ -18,6 +18,7 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
         "plain loop": "1.25x [1.25, 1.25]",
         "direction here": "same direction",
         "Ray otherwise": "ray-pooled 10.0x [10.0, 10.0]",
+        "starts": "5",
     }
 
 

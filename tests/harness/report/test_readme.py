@@ -85,6 +85,9 @@ def test_a_page_of_threads_has_each_point_beside_processes_and_the_best_ray(resu
     assert "ray-compiled" in speeds[2][6]
     assert speeds[3][3:7] == ["–"] * 4
     assert len(speeds) == 4
+    assert not any("lockstep-threads" in cell for cell in speeds[0])
+    measured = results({"serial": times(150), **ours, "lockstep-threads-nogil": times(250)})
+    assert "threads over lockstep-threads-nogil" in readme.without_a_gil(measured, {}, measured.path)
     assert "nothing" not in readme.without_a_gil(results({"serial": times(150)}), {}, summary.path)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -117,3 +118,27 @@ def test_where_nothing_can_be_compared_that_is_said(results):
     assert "Nothing can be compared" in shown(summary, 100)
     assert run_answer.HEADING not in markdown.to_markdown(summary)
     assert document.ANSWER_EXPLAINED not in page.render(summary, {})
+
+
+def test_the_last_screen_and_readme_say_what_doubts_mean(results):
+    quiet = results({"serial": times(50), **OURS, "ray-paper": times(200)})
+    told = [shown(quiet, 200), readme.section(quiet, {}, quiet.path.parent)]
+    wide = results({"serial": times(50), **OURS, "ray-paper": [100, 300, 150, 400, 120]})
+    assert readme.table(wide).rows[0][-1] == "5; spread"
+    meaning = "'spread': standard deviation over 10 % of the mean."
+    assert not any(meaning in text for text in told)
+    assert all(meaning in text for text in (shown(wide, 200), readme.section(wide, {}, wide.path.parent)))
+
+
+def test_the_last_screen_says_than_whom_reactors_are_faster(results):
+    assert "faster than ray-paper" in shown(results({**OURS, "ray-paper": times(20)}), 200)
+    assert "slower than ray-paper" in shown(results({**OURS, "ray-paper": times(500)}), 200)
+    assert "undecided, ray-paper" in shown(results({**OURS, "ray-paper": [90, 110, 100, 95, 105]}), 200)
+
+
+@pytest.mark.parametrize(
+    ("floors", "told"),
+    [({}, document.NOT_MEASURED), ({"a": 1.05}, "5.0 % (a)."), ({"a": 1.05, "b": 1.02}, "2.0 % (b) to 5.0 % (a).")],
+)
+def test_noise_floors_are_told_from_the_lowest_to_the_highest(floors, told):
+    assert document.floors(SimpleNamespace(floors=floors)).startswith(f"Noise floor: {told}")
