@@ -24,17 +24,19 @@ from reactorlib.transport.memory import fence
 from reactorlib.transport.processors import Placement
 
 SPIN_NS = 5_000_000
-SURE_NS = 200_000  # spun in any case, and no longer where the kernel does not count; longer waits are long ones
-REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, where others want the processor
-WANTED = 0.1  # they do where a thread has waited for one for this part of the time
-PROBE = 16  # one of so many long waits is spun in full, where all before were spun in vain
-_SCHEDSTAT = "/proc/thread-self/schedstat"  # ns that this thread ran, ns that it was ready and did not, ...
+# Every wait may spin for this long. A longer one is a long wait, and spins on only where the kernel counts.
+SURE_NS = 200_000
+REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, while others want the processor
+WANTED = 0.1  # the part of the time that a thread waited for a processor, from which on others want it
+PROBE = 16  # where all long waits were in vain, every 16th is spun in full
+_SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran, and it was ready and did not
 
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
-AWAKE = 0  # a worker that does not sleep
-STATE_WORDS = 8  # of each worker, a cache line: what it sleeps on (see channel.py), its stage (exchange.py), its thread
-THREAD = 2  # the word of it that names the thread in which the worker waits
+AWAKE = 0  # the state of a worker that does not sleep
+# A worker has a cache line: its state (see channel.py), its stage (see exchange.py), and its thread.
+STATE_WORDS = 8
+THREAD = 2  # the word with the thread in which the worker waits
 
 
 class Spinner:
@@ -116,7 +118,7 @@ class Bell:
 
 
 class Waiter:
-    """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on, see STATE_WORDS.
+    """The waits of one worker. `states[worker * STATE_WORDS]` is its state: AWAKE, or the reason of its sleep.
 
     `check` is called after every sleep in vain, at least every LONGEST_SLEEP_MS. It ends the wait by raising.
     `meanwhile` is called after it.
