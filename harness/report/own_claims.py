@@ -60,13 +60,14 @@ def expected(published: Sequence[Estimate]) -> tuple[float, float]:
     return min(one.low for one in published) / OTHER_DAY, max(one.high for one in published) * OTHER_DAY
 
 
-def claims(summary: Summary) -> list[Claim]:
-    """The claims of a run, by workload: at its weakest and strongest point, over the best Ray and the loop."""
+def claims(*summaries: Summary) -> list[Claim]:
+    """The claims of runs, by workload: at its weakest and strongest point, over the best Ray and the loop."""
+    records = [record for summary in summaries for record in summary.trials]
     return [
         claim
-        for answer in run_answer.answers(summary)
+        for answer in run_answer.answers(*summaries)
         for place, end in answer.placed
-        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summary.ours, summary.trials)
+        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summaries[0].ours, records)
     ]
 
 

@@ -6,7 +6,7 @@ a GIL. `artifact`: README's claims, to be measured again. `scaling`: predicted s
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ from harness.store.measurements import MEASUREMENTS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
+_PAPERS_POINTS = "reference"
 _UNKNOWN = "–"
 
 
@@ -73,31 +74,45 @@ def fill(page: Path, parts: Mapping[str, Callable[[], str]]) -> None:
 
 
 def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
-    """The answer of a run; files are linked relative to `base`."""
+    """The answer of a run and of that of the paper's points beside it; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
-    measured = {cell.backend for point in summary.points for cell in point.cells}
+    runs = answered_by(summary)
+    measured = {cell.backend for run in runs for point in run.points for cell in point.cells}
     told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
-    doubts = document.doubts_told(run_answer.answers(summary))
+    doubts = document.doubts_told(run_answer.answers(*runs))
     words = (
-        "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
-        "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
-        f"'over': how many times as fast `{summary.ours}` is. {document.floors(summary)} On another day a ratio may "
+        "A workload has its weakest and its strongest point of all that were measured, by the lead over Ray. "
+        "Bold: the best of the three, and a tie with it. "
+        "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
+        f"'over': how many times as fast `{summary.ours}` is. {document.floors(*runs)} On another day a ratio may "
         f"differ by a factor of up to {own_claims.OTHER_DAY}, so a smaller lead may not repeat. "
         f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
         + (f"{doubts} " if doubts else "")
         + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
         + (f" {told[0].upper()}{told[1:]}." if told else "")
-        + f" {_source(summary, base)} Made by `python -m harness report {where} --readme README.md`."
+        + f" {_sources(runs, base)} "
+        f"Made by `python -m harness report {where} --readme README.md`."
     )
-    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
+    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(*runs)), words)) + "\n"
 
 
-def table(summary: Summary) -> TextTable:
-    """The weakest and the strongest point of each workload, in the order of the catalogue."""
-    ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
-    found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
-    rows = tuple(_row(end, summary.ours, one.workload, place) for one in found for place, end in one.placed)
-    columns = ("workload", "point", LOOP, summary.ours, "best Ray", f"over {LOOP}", "over best Ray", "starts; doubts")
+def answered_by(summary: Summary) -> tuple[Summary, ...]:
+    """The runs behind README's table: a run, and that of the paper's points beside it."""
+    return (summary, *_beside(summary, _PAPERS_POINTS))
+
+
+def _beside(summary: Summary, name: str) -> list[Summary]:
+    """The run of that name beside a run, if there is one."""
+    path = summary.path.parent / name
+    return [summarise(path)] if path != summary.path and (path / MEASUREMENTS.file_name).exists() else []
+
+
+def table(*summaries: Summary) -> TextTable:
+    """The weakest and the strongest point of each workload over all runs, in the order of the catalogue."""
+    ranks, ours = {name: rank for rank, name in enumerate(WORKLOADS)}, summaries[0].ours
+    found = sorted(run_answer.answers(*summaries), key=lambda one: ranks.get(one.workload, len(ranks)))
+    rows = tuple(_row(end, ours, one.workload, place) for one in found for place, end in one.placed)
+    columns = ("workload", "point", LOOP, ours, "best Ray", f"over {LOOP}", "over best Ray", "starts; doubts")
     return TextTable("", columns, rows)
 
 
@@ -152,9 +167,8 @@ def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
 
 def _of_threads(summary: Summary) -> tuple[str, ...]:
     """The row of the hypothesis about threads, from the run beside this one that has them."""
-    beside = summary.path.parent / _THREADS
-    measured = (beside / MEASUREMENTS.file_name).exists()
-    return claims.cells(claims.hypothesis(summarise(beside))) if measured else claims.not_measured()
+    found = _beside(summary, _THREADS)
+    return claims.cells(claims.hypothesis(found[0])) if found else claims.not_measured()
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
@@ -202,6 +216,10 @@ def _of_loop(cell: Cell | None) -> str:
     return quantity.ratio(ratio) if ratio else _UNKNOWN
 
 
+def _sources(runs: Iterable[Summary], base: Path) -> str:
+    return " ".join(_source(run, base) for run in runs)
+
+
 def _source(summary: Summary, base: Path) -> str:
     """Where all numbers are, and on which machine they were measured."""
     where = os.path.relpath(summary.path, base)
@@ -220,7 +238,8 @@ def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
 
 def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The claims that `claim` measures."""
-    return f"{markdown_table(own_claims.table(own_claims.claims(summary)))}\n\n{_source(summary, base)}\n"
+    runs = answered_by(summary)
+    return f"{markdown_table(own_claims.table(own_claims.claims(*runs)))}\n\n{_sources(runs, base)}\n"
 
 
 def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:

@@ -10,7 +10,7 @@ from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.runner import subject_of
 from harness.plan.grid import Point, Trial
-from harness.report import own_claims, summary
+from harness.report import own_claims, readme, summary
 from harness.report.own_claims import Claim
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
@@ -28,7 +28,7 @@ Tell = Callable[[str], object]
 def known() -> tuple[list[Claim], int | None]:
     """The claims, and the cores of the machine on which they were published."""
     published = summary.summarise(PUBLISHED)
-    return own_claims.claims(published), published.cores
+    return own_claims.claims(*readme.answered_by(published)), published.cores
 
 
 def chosen(found: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
