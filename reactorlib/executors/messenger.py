@@ -16,7 +16,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.mailbox import Mailbox
-from reactorlib.executors.portable_failure import failure_of, told, told_briefly
+from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Event, Reader
@@ -61,16 +61,16 @@ class Messenger:
     def fail(self, failure: Failure) -> None:
         """Report a failure to worker 0, in few words if shared memory has no room for more."""
         try:
-            self.tell(0, "failed", told(failure))
+            self.tell(0, "failed", PortableFailure.of(failure))
         except WorkerError:
-            self.tell(0, "failed", told_briefly(failure))
+            self.tell(0, "failed", PortableFailure.in_brief(failure))
 
     def heard(self, message: Any) -> tuple[Any, ...]:
         """The name and the arguments of a control message; a name that nobody knows for a message of a tag."""
         if message[-1] != CONTROL:
             return ("of a tag",)
         name, *arguments = pickle.loads(message)
-        return (name, failure_of(*arguments)) if name == "failed" else (name, *arguments)
+        return (name, arguments[0].rebuilt()) if name == "failed" else (name, *arguments)
 
     def poison(self, worker: int) -> None:
         """Tell a worker that nothing more will come at this tag."""

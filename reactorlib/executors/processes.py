@@ -21,12 +21,12 @@ from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
-from reactorlib.executors.calls_from_threads import Listener
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import exit_on_signal, signal_behind
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
+from reactorlib.executors.remote_inbox import InboxListener
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
@@ -54,7 +54,7 @@ class Processes(Distributed):
         ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
         try:
-            self.listener = Listener(coordinator.inbox)
+            self.listener = InboxListener(coordinator.inbox)
             super().__init__(coordinator, partition, Messenger(self.exchange.endpoint(0, self.check)))
         except BaseException:
             self.exchange.close()

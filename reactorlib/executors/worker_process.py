@@ -12,13 +12,13 @@ from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors.calls_from_threads import Caller
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, ProcessLife
+from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.cells import Buffers
@@ -69,7 +69,7 @@ def serve(setup: WorkerSetup) -> None:
 
 def _follower(setup: WorkerSetup, messenger: Messenger, life: ProcessLife) -> Follower:
     outbox = Outbox()
-    outside = Caller(setup.clock, setup.calls.send, outbox.listen)
+    outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
     buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
     worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
     return Follower(worker, setup.partition, messenger, life.leave)

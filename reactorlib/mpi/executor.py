@@ -14,11 +14,11 @@ from typing import Any
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.records import Elaborated, Node
-from reactorlib.executors.calls_from_threads import Caller, pass_on
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
 from reactorlib.executors.failure import Stopped
 from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.messenger import Messenger
+from reactorlib.executors.remote_inbox import RemoteInbox, pass_on
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
 from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.partition import Partition
@@ -164,7 +164,7 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         clock = PhysicalClock(offset)
         crossing = Splitter(program, placed, copies=True).crossing_cells()
         buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-        worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), Outbox(), traced, buffers)
+        worker = worker_of(program, ranks.rank, RemoteInbox(clock, life.calls.append), Outbox(), traced, buffers)
         follower = _RankFollower(worker, placed, messenger, life, shift)
         messenger.tell(0, "ready")
         follower.serve()

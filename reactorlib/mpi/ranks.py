@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, kind_of, words_of
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import Failed, failure_of, portable, told
+from reactorlib.executors.portable_failure import PortableFailure, portable
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; a wait is prolonged by an eighth at most
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
@@ -27,7 +27,7 @@ SHARED = "/dev/shm/mpich_shm"  # how the names begin that MPICH gives to shared 
 
 GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
-Packed = tuple[Failed, list[str]]
+Packed = tuple[PortableFailure, list[str]]
 
 
 class Ranks:
@@ -234,13 +234,13 @@ def packed(error: BaseException) -> Packed:
         cause = StandInError(kind_of(cause), words_of(cause))
         of = error.thread if isinstance(error, ThreadError) else (error.reactor, error.reaction, error.tag)
         error = ThreadError(of, cause) if isinstance(of, str) else ReactionError(*of, cause)
-    return told(Failure(error, None)), list(getattr(error, "__notes__", ()))
+    return PortableFailure.of(Failure(error, None)), list(getattr(error, "__notes__", ()))
 
 
 def unpacked(given: Packed) -> BaseException:
     """The same on another rank."""
     failed, notes = given
-    error = failure_of(failed._replace(where="")).error
+    error = failed._replace(where="").rebuilt().error
     error.__notes__ = notes
     return error
 
