@@ -24,7 +24,6 @@ from reactorlib.schedule.plan import Plan, Send, Wait, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
-from reactorlib.worker.event_queue import Events
 from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
 
@@ -219,7 +218,7 @@ class Distributed(Executor):
 
         return wait
 
-    def _collect(self, _soon: Events) -> None:
+    def _collect(self) -> None:
         """Queue what the other workers asked for, in the order of workers."""
         if self.requests:
             for worker in sorted(self.requests):

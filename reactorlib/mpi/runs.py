@@ -24,17 +24,19 @@ from reactorlib.worker.options import Options
 
 Made = TypeVar("Made", bound=Elaborated)
 Result = TypeVar("Result")
-Make = Callable[[Coordinator], Executor]
-
+MakeExecutor = Callable[[Coordinator], Executor]
+Aspects = Callable[[Made, Partition], Likeness]
 
 COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
 
 
-def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], options: Options) -> Result:
+def on_ranks(
+    make_program: Callable[[], Made], lead: Callable[[Made, MakeExecutor], Result], options: Options
+) -> Result:
     """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
 
-    `make` makes the program on each rank. RunError on every rank if they are about to run different things, or if there
-    are more workers than ranks.
+    Each rank makes the program. RunError on every rank if they are about to run different things, or if there are more
+    workers than ranks.
     """
     ranks = joined()
     if ranks.is_served:
@@ -45,7 +47,7 @@ def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], opt
     def aspects(program: Elaborated, placed: Partition) -> Likeness:
         return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
 
-    program, placed = _agreed(ranks, "run()", make, options, aspects)
+    program, placed = _agreed(ranks, "run()", make_program, options, aspects)
     result = None
     with life.handling_signals() if ranks.rank else nullcontext():
         with ranks.together("the end of run()"):
@@ -57,7 +59,7 @@ def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], opt
 
 
 def _agreed(
-    ranks: Ranks, place: str, make: Callable[[], Made], options: Options, aspects: Callable[[Made, Partition], Likeness]
+    ranks: Ranks, place: str, make_program: Callable[[], Made], options: Options, aspects: Aspects[Made]
 ) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):
@@ -68,7 +70,7 @@ def _agreed(
                 f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
                 f"mpiexec -n {count} ..."
             )
-        program = make()
+        program = make_program()
         placed = partition(program, count, options.placement)
     names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
     found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
@@ -142,7 +144,7 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     main = [load_main]  # empty, once it is loaded
     life = RankLife(ranks)
 
-    def make(request: SessionRequest) -> Elaborated:
+    def make_program(request: SessionRequest) -> Elaborated:
         while main:
             main.pop()()
         for name in request.modules:
@@ -153,7 +155,7 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     with life.handling_signals():
         while (request := ranks.hear(0, SERVE)) is not None:
             try:
-                program, placed = _agreed(ranks, "Session()", partial(make, request), request.options, likeness)
+                program, placed = _agreed(ranks, "Session()", partial(make_program, request), request.options, likeness)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:

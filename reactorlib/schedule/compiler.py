@@ -117,7 +117,7 @@ class Compiler:
         self._items(out, plan.items)
         self._captures(out, plan)
         if plan.worker == 0:
-            out.add("collect(soon)", comment="what the other workers scheduled")
+            out.add("collect()", comment="what the other workers scheduled")
         if plan.last:
             out.add("finish()", comment=self._shown(plan.last))
         self._clear(out, plan.cleared)

@@ -31,8 +31,9 @@ from reactorlib.worker.cells import (
     events_of,
 )
 from reactorlib.worker.event_queue import CurrentTag
-from reactorlib.worker.inbox import Outside, RunHandle
+from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
+from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.scheduler import Scheduler
 from reactorlib.worker.trace import Recorder
 
