@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
-from reactorlib.elaboration.resolution import Resolution, described
+from reactorlib.elaboration.resolution import Resolution
+from reactorlib.elaboration.rules import feed_text
 
 
 class _Constraints:
@@ -166,7 +167,7 @@ def _described(resolution: Resolution, edges: list[_Edge]) -> str:
             continue
         else:
             feeds = resolution.feeds.get(forward.target, ())
-            sources = [described(*feed) for feed in feeds if resolution.mode_index[feed[0].mode] == forward.mode]
+            sources = [feed_text(*feed) for feed in feeds if resolution.mode_index[feed[0].mode] == forward.mode]
             lines.append(f"    {forward.path} takes the value of {' and '.join(sources)}")
         if cell is None:
             lines.append("      runs before the next reaction of the same reactor:")

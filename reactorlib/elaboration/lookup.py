@@ -162,7 +162,7 @@ class _Lookup:
     def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
         """The cells that the reaction sets, as a source in its mode only unless shutdown triggers it."""
         declared = self.declaration
-        writer, mode = f"{self.path}{located(declared.where)}", None
+        writer, mode = f"the reaction {self.path}{located(declared.where)}", None
         if declared.mode is not None and shutdown in declared.triggers:
             writer += ", which shutdown triggers in whatever mode"
         elif declared.mode is not None:
