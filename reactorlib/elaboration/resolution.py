@@ -110,11 +110,11 @@ class Resolution:
         for position, (target, channel) in enumerate(targets):
             into, source = target.first + channel, sources[position % len(sources)]
             others = self.feeds.setdefault(into, [])
-            text = rules.feed_text(connection, source) if others else ""
-            clash = next(rules.source_faults(others, connection.mode, text), None)
-            if clash:
-                self.faults.append(f"{target.channel_path(channel)} {clash}")
-                continue
+            if others:
+                text = rules.feed_text(connection, source)
+                if clash := next(rules.source_faults(others, connection.mode, text), None):
+                    self.faults.append(f"{target.channel_path(channel)} {clash}")
+                    continue
             others.append((connection, source))
             cell = source[0].first + source[1]
             if connection.after is not None or connection.physical:

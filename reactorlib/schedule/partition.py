@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from reactorlib.declaration.instance import Instance
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, did_you_mean
 
@@ -35,10 +34,16 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
     """
     placed = _checked(program, workers, placement or {})
     of: dict[int, int] = {}
+    together: set[int] = set()  # members of banks, with all within them: what these contain stays with them
     for instance in program.instances:
-        at = 0 if instance.parent is None else of[id(instance.parent)]
-        if instance.member is not None and not _inside_spread(instance.parent):
+        container = id(instance.parent)
+        at = of.get(container, 0)
+        if container in together:
+            together.add(id(instance))
+        elif instance.member is not None:
             at = worker_of_member(*instance.member, workers)
+            if instance.member[1] > 1:
+                together.add(id(instance))
         of[id(instance)] = placed.get(instance.path, at)
     physical = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
     of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
@@ -59,16 +64,6 @@ def _checked(program: Elaborated, workers: int, placement: Mapping[str, Any]) ->
         if not isinstance(worker, int) or not 0 <= worker < workers:
             raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
     return placement
-
-
-def _inside_spread(instance: Instance | None) -> bool:
-    """Whether an enclosing reactor is itself a member of a bank: its contents stay together."""
-    at = instance
-    while at is not None:
-        if at.member is not None and at.member[1] > 1:
-            return True
-        at = at.parent
-    return False
 
 
 def worker_of_member(index: int, size: int, workers: int) -> int:
