@@ -18,11 +18,10 @@ from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
-from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Plan, Send, Wait, plan_of
+from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event, Reader
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
@@ -108,7 +107,8 @@ class Distributed(Executor):
         if len(parts) == 1:
             return self.lone(self.loader.load(plan, pauses=pauses))
         go = self._go(next(self._numbers), parts)
-        return self.loader.load(parts[0], self._crossing, pauses, go=go, collect=self._collect)
+        crossings = self.messenger.sender, self._waiter
+        return self.loader.load(parts[0], crossings, pauses, go=go, collect=self._collect)
 
     def lone(self, schedule: Any) -> Any:
         """The schedule of a tag that needs worker 0 alone. Looks at others where only waits do so else."""
@@ -192,14 +192,9 @@ class Distributed(Executor):
             self.messenger.tell(other, "switch", flags, sorted(self._restarted[other]))
             self._restarted[other].clear()
 
-    def _crossing(self, ref: Ref) -> Callable[[], None]:
-        """The action of a send or wait on worker 0."""
-        item, messenger = ref.index, self.messenger
-        readers = [self.worker.cell(cell) for cell in item.cells]
-        if isinstance(item, Send):
-            return messenger.sender(readers, item.to)
-        assert isinstance(item, Wait)
-        other, waiting = item.of, self.waiting
+    def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
+        """The action of a wait on worker 0."""
+        messenger, waiting = self.messenger, self.waiting
         receive, unpack = messenger.receiver_from(other), messenger.unpacker(readers)
 
         def wait() -> None:

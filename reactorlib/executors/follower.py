@@ -12,10 +12,9 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL, NOTHING_CROSSES, SYNC
-from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send
-from reactorlib.worker.cells import NO_BUFFERS, Buffers
+from reactorlib.worker.cells import Buffers, Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
@@ -38,7 +37,7 @@ class LoadedPart(NamedTuple):
 
 
 def worker_of(
-    program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool, buffers: Buffers = NO_BUFFERS
+    program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool, buffers: Buffers
 ) -> Worker:
     """A worker that has cells and modes of its own."""
     modes = [ModeState() for _ in program.modes]
@@ -138,20 +137,16 @@ class Follower:
         def finish() -> None:
             self._done = pack()
 
-        schedule = self.loader.load(part, self._crossing, finish=finish)
+        schedule = self.loader.load(part, (self.messenger.sender, self._waiter), finish=finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         fill = self.messenger.filler(carrying) if carrying else None
         self.parts[number] = LoadedPart(schedule, heirs, fill)
 
-    def _crossing(self, ref: Ref) -> Callable[[], None]:
-        """The action of a send or wait on this worker."""
-        item, messenger = ref.index, self.messenger
-        readers = [self.worker.cell(cell) for cell in item.cells]
-        if isinstance(item, Send):
-            return messenger.sender(readers, item.to)
-        receive, unpack = messenger.receiver_from(item.of), messenger.unpacker(readers)
+    def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
+        """The action of a wait on this worker."""
+        receive, unpack = self.messenger.receiver_from(other), self.messenger.unpacker(readers)
 
         def wait() -> None:
             message = receive()
