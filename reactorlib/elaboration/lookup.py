@@ -67,18 +67,11 @@ class _Lookup:
         elif declared.handler is not None:
             self.fault("has a handler for a missed deadline and no deadline")
         return ReactionInstance(
-            index=len(self.resolution.reactions),
-            path=self.path,
-            instance=self.instance,
-            declaration=declared,
-            arguments=tuple(self.arguments.values()),
-            triggers=tuple(self.triggers),
-            reads=tuple(self.reads),
-            writes=tuple(self.writes),
-            deadline=deadline,
-            mode=self.mode,
+            index=len(self.resolution.reactions), path=self.path, instance=self.instance, declaration=declared,
+            arguments=tuple(self.arguments.values()), triggers=tuple(self.triggers), reads=tuple(self.reads),
+            writes=tuple(self.writes), deadline=deadline, mode=self.mode,
             own_mode=None if declared.mode is None else self.mode,
-        )
+        )  # fmt: skip
 
     def fault(self, text: str) -> None:
         self.complete = False

@@ -84,23 +84,12 @@ class Processes(Distributed):
         self.await_ready()
 
     def _setup(self, worker: int, program: Any) -> WorkerSetup:
-        main = self.worker
-        traced = main.recorder is not None
-        return WorkerSetup(
-            worker,
-            self.owner,
-            self.exchange,
-            program,
-            self._likeness,
-            self.partition,
-            main.buffers.crossing,
-            main.outside.clock,
-            self.listener.writing,
-            traced,
-            signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal),
-            self.coordinator.options.library_threads,
-            threading.current_thread() is threading.main_thread(),
-        )
+        main, options = self.worker, self.coordinator.options
+        survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
+        tied = threading.current_thread() is threading.main_thread()
+        return WorkerSetup(worker, self.owner, self.exchange, program, self._likeness, self.partition,
+                           main.buffers.crossing, main.outside.clock, self.listener.writing, options.trace, survives,
+                           options.library_threads, tied)  # fmt: skip
 
     def _start(self, context: Any, setup: WorkerSetup) -> BaseProcess:
         _see_that_descriptors_suffice()
