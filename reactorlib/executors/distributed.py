@@ -26,6 +26,8 @@ from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
 
+Sender = Callable[[bytes], None]
+
 LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
 LOOK_TAGS = 256  # between two looks at the workers while no wait is so long that it looks: a power of two
 
@@ -59,9 +61,10 @@ class Distributed(Executor):
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
         self.next_tag = count(1).__next__  # counts tags between looks
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
-        self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
-        if not messenger.shares_cells:
-            coordinator.modes.watchers.extend(self._restarted.values())
+        # Of workers that hold modes of their own: those that were reset since modes were sent.
+        has_modes = bool(coordinator.modes.states) and not messenger.shares_cells
+        self._restarted: dict[int, set[int]] = {other: set() for other in self.others} if has_modes else {}
+        coordinator.modes.watchers.extend(self._restarted.values())
 
     # The start
 
@@ -134,8 +137,7 @@ class Distributed(Executor):
         encoders, sends = self._values(parts)
         others = [other for other in parts if other]
         lessons = {other: (number, parts[other]) for other in others}
-        has_modes = bool(self.worker.mode_states) and not self.messenger.shares_cells
-        next_tag, pack = self.next_tag, GO_TAIL.pack
+        has_modes, next_tag, pack = bool(self._restarted), self.next_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
             if not next_tag() % LOOK_TAGS:
@@ -156,9 +158,7 @@ class Distributed(Executor):
 
         return go
 
-    def _values(
-        self, parts: dict[int, Plan]
-    ) -> tuple[list[Callable[[], bytes]], list[tuple[int, Callable[[bytes], None]]]]:
+    def _values(self, parts: dict[int, Plan]) -> tuple[list[Callable[[], bytes]], list[tuple[int, Sender]]]:
         """Encoders of the values of events, and sends, each with the number of the encoder whose message it sends."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for other, part in parts.items():
@@ -186,7 +186,7 @@ class Distributed(Executor):
 
     def _tell_modes(self, other: int) -> None:
         modes = self.coordinator.modes
-        if modes.states and modes.version != self._modes_sent[other] and not self.messenger.shares_cells:
+        if self._restarted and modes.version != self._modes_sent[other]:
             self._modes_sent[other] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]
             self.messenger.tell(other, "switch", flags, sorted(self._restarted[other]))
