@@ -55,7 +55,6 @@ class Messenger:
     # Messages that workers send now and then
 
     def tell(self, worker: int, name: str, *arguments: Any) -> None:
-        """Send a control message."""
         self.sender_to(worker)(pickle.dumps((name, *arguments), 5) + bytes([CONTROL]))
 
     def fail(self, failure: Failure) -> None:
@@ -90,7 +89,7 @@ class Messenger:
             return (encode(tuple(values)) if values else b"") + _bits(mask, count) + ending
 
         def blame(error: WorkerError) -> WorkerError:
-            return self.blame([cell for cell in cells if cell.is_present], error)
+            return self.blame((cell for cell in cells if cell.is_present), error)
 
         statements = _PACK if count <= WRITTEN_OUT else "return some()"
         return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
@@ -120,9 +119,7 @@ class Messenger:
 
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
         """A function that encodes the values of these events, present or not."""
-        return _function(
-            "", _ENCODE, events, self.codec.encoder(receivers), lambda error: self.blame(events, error)
-        )  # fmt: skip
+        return _function("", _ENCODE, events, self.codec.encoder(receivers), partial(self.blame, events))
 
     def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
         """A function that gives these events the values that such an encoder encoded, present or not."""
@@ -154,10 +151,6 @@ class Messenger:
                 return WorkerError(f"{path}: {alone}")
         return error
 
-    def close(self) -> None:
-        """The run has ended."""
-        self.codec.close()
-
 
 def _unreadable(cells: Sequence[Reader]) -> Callable[[WorkerError], WorkerError]:
     """Makes the error of a message for these cells that cannot be decoded, with their paths."""
@@ -180,14 +173,11 @@ def _function(
 ) -> Callable[..., Any]:
     """The function with these statements. `code` encodes or decodes; `some` does what they leave to a loop."""
     count = len(cells) if "{" in statements else 0
-    function: Callable[..., Any] = _maker(argument, statements, count)(
-        cells[:count], code, blame, some, whole, WorkerError
-    )
-    return function
+    return _maker(argument, statements, count)(cells[:count], code, blame, some, whole, WorkerError)
 
 
 @cache
-def _maker(argument: str, statements: str, count: int) -> Any:
+def _maker(argument: str, statements: str, count: int) -> Callable[..., Callable[..., Any]]:
     names = [f"c{number}" for number in range(count)]
     written = statements.format(
         values=", ".join(f"{name}.value" for name in names),
@@ -205,7 +195,7 @@ def make(cells, code, blame, some, whole, WorkerError):
             raise blame(error) from error.__cause__
     return function
 """
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Callable[..., Callable[..., Any]]] = {}
     exec(compile(source, f"<messages of {count} cells>", "exec"), namespace)
     return namespace["make"]
 
@@ -247,5 +237,3 @@ class ThreadMessenger(Messenger):
     def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
         done, requests, _ = message
         return done, requests
-
-    def close(self) -> None: ...

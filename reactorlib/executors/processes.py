@@ -157,7 +157,7 @@ class Processes(Distributed):
                 process.join()
                 process.close()
             del self.processes[worker]
-        self.messenger.close()
+        self.messenger.codec.close()
         ended_runs.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()
