@@ -48,7 +48,6 @@ class Processes(Distributed):
             options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
         )
         self.processes: dict[int, BaseProcess] = {}
-        self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.owner = os.getpid()
         self._at_exit: Finalize | None = None
         ended_runs.collect_if_worthwhile()
@@ -64,11 +63,11 @@ class Processes(Distributed):
     # Processes
 
     def start(self) -> None:
-        program = self.worker.program
+        main, program, options = self.worker, self.worker.program, self.coordinator.options
         handed: Any = program
+        found: Likeness | None = None
         if self.start_method != "fork":
-            handed = _pickled((program.cls, program.parameters))
-            self._likeness = likeness(program, self.partition)
+            handed, found = _pickled((program.cls, program.parameters)), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
         if multiprocessing.current_process().daemon:
             raise WorkerError(
@@ -78,25 +77,20 @@ class Processes(Distributed):
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
-        with _signals_held(self.start_method):
-            for worker in range(1, self.workers):
-                self.processes[worker] = self._start(context, self._setup(worker, handed))
-        self.await_ready()
-
-    def _setup(self, worker: int, program: Any) -> WorkerSetup:
-        main, options = self.worker, self.coordinator.options
         survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
         tied = threading.current_thread() is threading.main_thread()
-        return WorkerSetup(worker, self.owner, self.exchange, program, self._likeness, self.partition,
-                           main.buffers.crossing, main.outside.clock, self.listener.writing, options.trace, survives,
-                           options.library_threads, tied)  # fmt: skip
-
-    def _start(self, context: Any, setup: WorkerSetup) -> BaseProcess:
-        _see_that_descriptors_suffice()
-        process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
-        with forking_knowingly():
-            process.start()
-        return process
+        setup = WorkerSetup(0, self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
+                            main.outside.clock, self.listener.writing, options.trace, survives,
+                            options.library_threads, tied)  # fmt: skip
+        with _signals_held(self.start_method):
+            for worker in self.others:
+                _see_that_descriptors_suffice()
+                own = setup._replace(worker=worker)
+                process = context.Process(target=serve, args=(own,), name=f"reactor worker {worker}")
+                with forking_knowingly():
+                    process.start()
+                self.processes[worker] = process
+        self.await_ready()
 
     def check(self) -> None:
         """Whether all processes live, and in time."""
