@@ -154,8 +154,15 @@ class Ranks:
             self._holds = False
             self.tell_all(RELEASE)
 
+    def give_up(self) -> None:
+        """On the first rank: end the session that the others serve, if there is one."""
+        if self.end_session is not None:
+            self.end_session()
+            self.end_session = None
+
     def request(self, what: Any) -> None:
-        """On the first rank: ask the others to serve a session, or with None to end."""
+        """On the first rank: have the others serve a session in place of any other, or end (None)."""
+        self.give_up()
         self._release()
         self.tell_all(SERVE, what)
 
@@ -189,9 +196,14 @@ def joined() -> Ranks:
     return _ranks
 
 
-def has_joined() -> bool:
-    """Whether this process is one of the ranks of a job already."""
-    return _ranks is not None
+def serving() -> Ranks:
+    """The ranks, on the first of them. RunError where the others do not serve."""
+    if _ranks is None or not _ranks.is_served:
+        raise RunError(
+            "a session on ranks is driven by the first of them, whose script the others serve: "
+            "mpiexec -n 4 python -m reactorlib.mpi script.py"
+        )
+    return _ranks
 
 
 def is_first() -> bool:

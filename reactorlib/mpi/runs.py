@@ -17,7 +17,7 @@ from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
-from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, has_joined, joined
+from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
@@ -91,16 +91,6 @@ class SessionRequest(NamedTuple):
     modules: Sequence[str]  # whose values travel
 
 
-def serving() -> Ranks:
-    """The ranks, on the first of them. RunError where the others do not serve."""
-    if not has_joined() or not joined().is_served:
-        raise RunError(
-            "a session on ranks is driven by the first of them, whose script the others serve: "
-            "mpiexec -n 4 python -m reactorlib.mpi script.py"
-        )
-    return joined()
-
-
 def lead_session(coordinator: Coordinator) -> Executor:
     """Have the other ranks serve the session of this coordinator. Returns its executor."""
     program, options, ranks = coordinator.program, coordinator.options, serving()
@@ -122,18 +112,10 @@ def lead_session(coordinator: Coordinator) -> Executor:
     try:
         executor = MPI(coordinator, placed, ranks)
     except BaseException:
-        give_up()
+        ranks.give_up()
         raise
     ranks.end_session = executor.kill
     return executor
-
-
-def give_up() -> None:
-    """End the session that the other ranks were asked to serve, if there is one."""
-    ranks = joined()
-    if ranks.end_session is not None:
-        ranks.end_session()
-        ranks.end_session = None
 
 
 def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
@@ -160,9 +142,3 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
                 continue
             if ranks.rank < placed.workers:
                 serve_run(ranks, life, program, placed, request.options.trace)
-
-
-def dismiss(ranks: Ranks) -> None:
-    """On the first rank: end the session that is open, if any, and let the others go."""
-    give_up()
-    ranks.request(None)
