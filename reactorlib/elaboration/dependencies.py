@@ -140,7 +140,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
     if stuck:
         edges = constraints.cycle(stuck)
         faults.append(_described(resolution, edges))
-        return Order((), (), ()), _cycle(resolution, edges)
+        return Order((), ()), _cycle(resolution, edges)
     deadline = constraints.deadlines(sequence)
     nodes = range(constraints.nodes)
     topological = {node: position for position, node in enumerate(sequence)}
@@ -152,8 +152,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
     rank = [0] * len(nodes)
     for position, node in enumerate(sorted(nodes, key=key)):
         rank[node] = position
-    order = Order(tuple(level[: len(nodes)]), tuple(map(deadline.get, nodes)), tuple(rank))
-    return order, Cycle(channels=frozenset(resolution.ringed))
+    return Order(tuple(level[: len(nodes)]), tuple(rank)), Cycle(channels=frozenset(resolution.ringed))
 
 
 def _described(resolution: Resolution, edges: list[_Edge]) -> str:

@@ -79,7 +79,7 @@ class Resolution:
         for number, mode in zip(siblings, modes, strict=True):
             self.mode_index[mode] = number
             initially = mode.declaration.initial
-            self.modes.append(ModeInstance(mode.path, instance, mode.name, initially, parent, siblings, None, None))
+            self.modes.append(ModeInstance(mode.path, mode.name, initially, parent, siblings, None, None))
 
     def mode_around(self, instance: Instance) -> int | None:
         """The innermost mode that the whole instance lies in."""
