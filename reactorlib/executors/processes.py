@@ -96,8 +96,7 @@ class Processes(Distributed):
         """Whether all processes live, and in time."""
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
-            code = process.exitcode
-            if (code is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
+            if (process.exitcode is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
                 self.lost = WorkerError(self._epitaph(worker, process))
                 self.lost.worker = worker
                 self.interrupt()

@@ -143,7 +143,6 @@ class Codec:
         return encode
 
     def pickle(self, value: Any, receivers: Sequence[int]) -> bytes:
-        """The message of any value."""
         placed: Placed = []
         try:
             return self._finish(self._pickled(value, placed), placed, receivers)

@@ -113,7 +113,6 @@ class Bell:
         return bool(self._poll.poll(milliseconds))
 
     def close(self) -> None:
-        """Close the descriptor of this process."""
         os.close(self.fd)
 
 

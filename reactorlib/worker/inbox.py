@@ -73,7 +73,6 @@ class Inbox(Outside):
             self._look()
 
     def close(self) -> None:
-        """The run has ended."""
         self.over = True
         self.arrivals.clear()
 

@@ -158,7 +158,6 @@ class Worker:
     # Cells, and reactions with their arguments
 
     def cell(self, number: Cell) -> Reader:
-        """The reader of a cell."""
         found = self.cells.get(number)
         if found is None:
             found = self.cells[number] = Reader(self.program.cell_path(number))
@@ -194,7 +193,6 @@ class Worker:
         return in_mode(step, self.mode_states[mode], shutdown), ()
 
     def deadline_of(self, reaction: int) -> Deadline:
-        """The deadline of a reaction that has one."""
         found = self._deadlines.get(reaction)
         if found is None:
             record = self.program.reactions[reaction]
