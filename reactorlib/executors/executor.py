@@ -73,7 +73,12 @@ class Executor(ABC):
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
         """The same in pieces: without other workers, all of it comes after the first."""
         schedule = schedule_of(self, events)
-        return lambda time, soon: _resumed(schedule, time, soon)
+
+        def pieces(time: int, soon: Events) -> Pieces:
+            yield None
+            return schedule(time, soon)
+
+        return pieces
 
     @abstractmethod
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
@@ -106,8 +111,3 @@ class Executor(ABC):
         self.worker.break_off_tag()
         for note in self.worker.run_last(self.worker.last_reactions(mine, failed)):
             error.add_note(note)
-
-
-def _resumed(schedule: Schedule, time: int, soon: Events) -> Pieces:
-    yield None
-    return schedule(time, soon)
