@@ -225,8 +225,3 @@ class Elaborated(NamedTuple):
     graph: DependencyGraph
     order: Order
     cycle: Cycle
-
-    def node_path(self, node: int) -> str:
-        """The path of a reaction, or of the port that a forward copies into."""
-        count = len(self.reactions)
-        return self.reactions[node].path if node < count else self.forwards[node - count].path

@@ -51,9 +51,12 @@ def serve(setup: WorkerSetup) -> None:
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        messenger = Messenger(setup.exchange.endpoint(setup.worker, life.check))
+        messenger, outbox = Messenger(setup.exchange.endpoint(setup.worker, life.check)), Outbox()
         try:
-            follower = _follower(setup, messenger, life)
+            outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
+            buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
+            worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
+            follower = Follower(worker, setup.partition, messenger, life.leave)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
             life.enter(GONE)
@@ -64,15 +67,7 @@ def serve(setup: WorkerSetup) -> None:
             life.enter(GONE)
         except Stopped:
             follower.leave_early()
-        follower.worker.outside.over = True
-
-
-def _follower(setup: WorkerSetup, messenger: Messenger, life: ProcessLife) -> Follower:
-    outbox = Outbox()
-    outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
-    buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
-    worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
-    return Follower(worker, setup.partition, messenger, life.leave)
+        outside.over = True
 
 
 def _program(setup: WorkerSetup) -> Elaborated:

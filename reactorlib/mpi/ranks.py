@@ -37,7 +37,8 @@ class Ranks:
         mpi = _mpi()
         world = mpi.COMM_WORLD
         if world.size == 1 and not is_launched():
-            raise RunError(how_to_start())
+            command = " ".join(["python", *sys.orig_argv[1:]])
+            raise RunError(f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}")
         self.comm, self._control = world.Dup(), world.Dup()
         for comm in (self.comm, self._control):
             comm.Set_errhandler(mpi.ERRORS_ARE_FATAL)
@@ -214,12 +215,6 @@ def is_first() -> bool:
 def is_launched() -> bool:
     """Whether a launcher of MPI started this process."""
     return any(name in os.environ for name in LAUNCHED)
-
-
-def how_to_start() -> str:
-    """The end of an error message: the command to type."""
-    command = " ".join(["python", *sys.orig_argv[1:]])
-    return f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}"
 
 
 def _mpi() -> Any:

@@ -32,7 +32,13 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
     `placement` maps paths of reactors to workers and holds for all that they contain. A reactor with a physical action
     stays on the first worker, where the event queue is. Raises RunError for an unknown path or worker.
     """
-    placed = _checked(program, workers, placement or {})
+    placed: Mapping[str, Any] = placement or {}
+    known = {instance.path: None for instance in program.instances} if placed else {}
+    for path, worker in placed.items():
+        if path not in known:
+            raise RunError(f"placement names no reactor of this program: {path!r}{did_you_mean(path, known)}")
+        if not isinstance(worker, int) or not 0 <= worker < workers:
+            raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
     of: dict[int, int] = {}
     together: set[int] = set()  # members of banks, with all within them: what these contain stays with them
     for instance in program.instances:
@@ -54,16 +60,6 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
     home.update((cell, of_node[r.index]) for r in program.reactions for cell in r.writes)
     of_node += [home.get(forward.target, 0) for forward in program.forwards]
     return Partition(workers, of_instance, tuple(of_node))
-
-
-def _checked(program: Elaborated, workers: int, placement: Mapping[str, Any]) -> Mapping[str, int]:
-    known = {instance.path: None for instance in program.instances} if placement else {}
-    for path, worker in placement.items():
-        if path not in known:
-            raise RunError(f"placement names no reactor of this program: {path!r}{did_you_mean(path, known)}")
-        if not isinstance(worker, int) or not 0 <= worker < workers:
-            raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
-    return placement
 
 
 def worker_of_member(index: int, size: int, workers: int) -> int:
