@@ -171,12 +171,8 @@ def _described(resolution: Resolution, edges: list[_Edge]) -> str:
         if cell is None:
             lines.append("      runs before the next reaction of the same reactor:")
             continue
-        wheres = {
-            connection.where: None
-            for channel, feeds_of in resolution.feeds.items()
-            for connection, _ in feeds_of
-            if resolution.alias[channel] == cell
-        }
+        found = (feeds for channel, feeds in resolution.feeds.items() if resolution.alias[channel] == cell)
+        wheres = {connection.where: None for feeds in found for connection, _ in feeds}
         via = f", connected at {', '.join(wheres)}," if wheres else ""
         lines.append(f"      sets {resolution.path(cell)}{via} which is read by:")
     lines.append("    a connection with after=0 or a physical connection would break it")

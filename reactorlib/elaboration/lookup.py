@@ -175,10 +175,8 @@ class _Lookup:
         if role == "trigger":
             self.triggers.update(dict.fromkeys(flat))
         if child and self.declaration.nested:
-            members = [
-                Argument(kind, port.path, own, port.multi, elements=(port,))
-                for port, own in zip(ports, cells, strict=True)
-            ]
+            pairs = zip(ports, cells, strict=True)
+            members = [Argument(kind, port.path, own, port.multi, elements=(port,)) for port, own in pairs]
             self._nest(child, members, several)
             return
         key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank

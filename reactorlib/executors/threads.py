@@ -7,6 +7,7 @@ import threading
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
+from itertools import permutations
 from sys import maxsize
 from time import monotonic
 from typing import Any
@@ -37,9 +38,7 @@ class Threads(Distributed):
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
-        self.mail: dict[tuple[int, int], Mailbox] = {
-            (a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b
-        }
+        self.mail = {(one, other): Mailbox(spinners[other]) for one, other in permutations(workers, 2)}
         self.over = False  # threads leave at once
         self.buffers = Buffers(Pool().allocate, None, range(maxsize))
         self.followers: dict[int, ThreadFollower] = {}

@@ -152,11 +152,8 @@ class Endpoint:
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        first, size = exchange.arenas, exchange.region
-        arenas = [
-            Arena(memory, first + size * worker, size, worker, taken, exchange.capacity, exchange.blocks)
-            for worker in range(workers)
-        ]
+        first, size, limits = exchange.arenas, exchange.region, (exchange.capacity, exchange.blocks)
+        arenas = [Arena(memory, first + size * worker, size, worker, taken, *limits) for worker in range(workers)]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
         lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
