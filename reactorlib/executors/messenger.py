@@ -79,7 +79,7 @@ class Messenger:
 
     def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
-        if not cells:
+        if self.shares_cells or not cells:
             return partial(bytes, [kind])
         count, ending, encode = len(cells), bytes([kind]), self.codec.encoder((receiver,))
 
@@ -97,11 +97,11 @@ class Messenger:
     def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """The action of a Send: all cells in one message."""
         pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
-        return (lambda: send(pack())) if cells else partial(send, pack())
+        return partial(send, pack()) if self.shares_cells or not cells else lambda: send(pack())
 
     def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None] | None:
         """A function that makes present what the sender's cells held; None if there are none."""
-        if not cells:
+        if self.shares_cells or not cells:
             return None
         count, decode = len(cells), self.codec.decoder()
         size = len(_bits(0, count))
@@ -221,15 +221,6 @@ class ThreadMessenger(Messenger):
 
     def heard(self, message: Any) -> tuple[Any, ...]:
         return message[:-1] if message[-1] == CONTROL else ("of a tag",)
-
-    def packer(self, _cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
-        return super().packer((), receiver, kind)
-
-    def sender(self, _cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
-        return super().sender((), receiver)
-
-    def unpacker(self, _cells: Sequence[Reader]) -> None:
-        return None
 
     def with_requests(self, done: bytes, requests: list[Call]) -> Any:
         return done, requests, SCHEDULED
