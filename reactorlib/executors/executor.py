@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reactorlib.elaboration.records import Node
 from reactorlib.executors.failure import OutOfTime
@@ -25,6 +27,20 @@ if TYPE_CHECKING:
 def exit_on_signal(number: int, _frame: object) -> None:
     """The handler that ends a run by a signal, shutdown reactions included."""
     raise SystemExit(128 + number)
+
+
+@contextmanager
+def handling(handler: Callable[[int, Any], None], *numbers: int) -> Iterator[None]:
+    """Handle these signals for a while, if this is the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, outer in before.items():
+            signal.signal(number, outer)
 
 
 def signal_behind(error: BaseException | None) -> int | None:

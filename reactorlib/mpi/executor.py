@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
@@ -15,6 +14,7 @@ from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
+from reactorlib.executors.executor import handling
 from reactorlib.executors.failure import Stopped
 from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.messenger import Messenger
@@ -131,18 +131,9 @@ class RankLife:
         """Only shutdown reactions are left: nothing breaks them off."""
         self.is_in_run = False
 
-    @contextmanager
-    def handling_signals(self) -> Iterator[None]:
+    def handling_signals(self) -> AbstractContextManager[None]:
         """Launchers signal all ranks, one after the other. Break off the reaction, and leave it to rank 0 to raise."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self._end) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        return handling(self._end, signal.SIGINT, signal.SIGTERM)
 
     def _end(self, number: int, _frame: object) -> None:
         if self.ranks.leave_by is None:
