@@ -81,9 +81,8 @@ class _Constraints:
         """The inferred deadlines: the earliest of a node's own and those of everything that depends on it."""
         deadline = {node: own for node, reaction in enumerate(self.reactions) if (own := reaction.deadline) is not None}
         for at in reversed(sequence) if deadline else ():
-            dues = [deadline[later] for later in self.edges[at] if later in deadline]
+            dues = [deadline[later] for later in (at, *self.edges[at]) if later in deadline]
             if dues:
-                dues += [deadline[at]] if at in deadline else []
                 deadline[at] = min(dues)
         return deadline
 
