@@ -108,7 +108,7 @@ class Arena(Placing):
             return memoryview(bytearray(nbytes))
         block = self.take(nbytes)
         block.user = BUFFER
-        buffer = buffer_class(Owned, block.room, "block").from_buffer(self.memory.map, block.offset)
+        buffer = _owned(block.room).from_buffer(self.memory.map, block.offset)
         buffer.block = block
         return memoryview(buffer).cast("B")[:nbytes]
 
@@ -260,9 +260,8 @@ class Owned:
 
 
 @cache
-def buffer_class(base: Any, room: int, *attributes: str) -> Any:
-    """The class of buffers of one size class, of which there are few."""
-    return type("Buffer", (base, ctypes.c_ubyte * room), {"__slots__": attributes})
+def _owned(room: int) -> Any:
+    return type("Buffer", (Owned, ctypes.c_ubyte * room), {"__slots__": ("block",)})
 
 
 class _Lent:
@@ -293,8 +292,9 @@ class _LentInOrder(_Lent):
 
 @cache
 def _lent(base: Any, room: int) -> Callable[[int], Any]:
-    """Makes buffers of one size class from addresses."""
-    make: Callable[[int], Any] = buffer_class(base, room, "count", "lender").from_address
+    """Makes buffers of one size class, of which there are few, from addresses."""
+    sized: Any = type("Lent", (base, ctypes.c_ubyte * room), {"__slots__": ("count", "lender")})
+    make: Callable[[int], Any] = sized.from_address
     return make
 
 

@@ -6,11 +6,13 @@ of its size class once nobody refers to it.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 from collections import deque
+from functools import lru_cache
 from typing import Any
 
-from reactorlib.transport.arena import buffer_class, room_of
+from reactorlib.transport.arena import room_of
 
 POOLED_BYTES = 128 * 1024  # from here on glibc asks the system for memory, and gives it back
 
@@ -24,6 +26,12 @@ class _Pooled:
 
     def __del__(self) -> None:
         self.home.append(self.memory)
+
+
+@lru_cache(1024)
+def _pooled(room: int) -> Any:
+    """The class of buffers of one size class."""
+    return type("Pooled", (_Pooled, ctypes.c_ubyte * room), {"__slots__": ("home", "memory")})
 
 
 class Pool:
@@ -44,6 +52,6 @@ class Pool:
             for other in list(self._free.values()):  # give back idle memory of other sizes
                 other.clear()
             memory = mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE)  # a forked process has its own copy
-        buffer = buffer_class(_Pooled, room, "home", "memory").from_buffer(memory)
+        buffer = _pooled(room).from_buffer(memory)
         buffer.memory, buffer.home = memory, home
         return buffer
