@@ -63,8 +63,8 @@ class Executor(ABC):
 
     def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers = NO_BUFFERS) -> None:
         self.coordinator = coordinator
-        self.worker = Worker(coordinator.program, 0, coordinator.inbox, coordinator, coordinator.modes.states,
-                             coordinator.options.trace, now=coordinator.queue, events=coordinator.events,
+        self.worker = Worker(coordinator.program, 0, coordinator.inbox, coordinator, coordinator.options.trace,
+                             mode_states=coordinator.modes.states, now=coordinator.queue, events=coordinator.events,
                              buffers=buffers)  # fmt: skip
         self.workers = workers
         self.compiled = 0  # steps in compiled schedules

@@ -7,20 +7,19 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from reactorlib.elaboration.records import Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL, NOTHING_CROSSES, SYNC
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send
-from reactorlib.worker.cells import Buffers, Reader
+from reactorlib.worker.cells import Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.inbox import Outside
 from reactorlib.worker.loader import Loader
-from reactorlib.worker.modes import ModeState, reset_states
+from reactorlib.worker.modes import reset_states
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
@@ -34,14 +33,6 @@ class LoadedPart(NamedTuple):
     schedule: Schedule
     heirs: list[int]
     fill: Callable[[bytes], None] | None  # puts the values that came with Go into the cells of its events
-
-
-def worker_of(
-    program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool, buffers: Buffers
-) -> Worker:
-    """A worker that has cells and modes of its own."""
-    modes = [ModeState() for _ in program.modes]
-    return Worker(program, number, outside, outbox, modes, traced, buffers=buffers)
 
 
 class Follower:

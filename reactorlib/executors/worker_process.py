@@ -13,7 +13,7 @@ from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.failure import Failure, Stopped
-from reactorlib.executors.follower import Follower, worker_of
+from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
@@ -24,6 +24,7 @@ from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.scheduler import Outbox
+from reactorlib.worker.worker import Worker
 
 
 class WorkerSetup(NamedTuple):
@@ -55,7 +56,7 @@ def serve(setup: WorkerSetup) -> None:
         try:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
             buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
-            worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
+            worker = Worker(_program(setup), setup.worker, outside, outbox, setup.traced, buffers=buffers)
             follower = Follower(worker, setup.partition, messenger, life.leave)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))

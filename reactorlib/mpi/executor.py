@@ -16,7 +16,7 @@ from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
 from reactorlib.executors.executor import handling
 from reactorlib.executors.failure import Stopped
-from reactorlib.executors.follower import Follower, worker_of
+from reactorlib.executors.follower import Follower
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.remote_inbox import RemoteInbox, pass_on
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
@@ -155,7 +155,8 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         clock = PhysicalClock(offset)
         crossing = Splitter(program, placed, copies=True).crossing_cells()
         buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-        worker = worker_of(program, ranks.rank, RemoteInbox(clock, life.calls.append), Outbox(), traced, buffers)
+        outside = RemoteInbox(clock, life.calls.append)
+        worker = Worker(program, ranks.rank, outside, Outbox(), traced, buffers=buffers)
         follower = _RankFollower(worker, placed, messenger, life, shift)
         messenger.tell(0, "ready")
         follower.serve()

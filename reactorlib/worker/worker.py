@@ -112,7 +112,7 @@ class Deadline:
 class Worker:
     """One worker of a run of `program`. Calls of its reactions go to `scheduler`.
 
-    Reactions are bound when they first run. Workers of one process may share `events` and `cells`.
+    Reactions are bound when they first run. Workers of one process may share modes, `events` and `cells`.
     """
 
     def __init__(
@@ -121,9 +121,9 @@ class Worker:
         number: int,
         outside: Outside,
         scheduler: Scheduler,
-        mode_states: list[ModeState],
         traced: bool,
         *,
+        mode_states: list[ModeState] | None = None,
         now: CurrentTag | None = None,
         events: list[Event] | None = None,
         cells: dict[Cell, Reader] | None = None,
@@ -133,7 +133,7 @@ class Worker:
         self.number = number
         self.outside = outside
         self.scheduler = scheduler
-        self.mode_states = mode_states
+        self.mode_states = mode_states or [ModeState() for _ in program.modes]
         self.now = now or CurrentTag()
         self.events = events or events_of(program)
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
