@@ -21,7 +21,7 @@ from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event, Reader
+from reactorlib.worker.cells import Buffers, Event, Reader
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
@@ -36,18 +36,18 @@ class Distributed(Executor):
     """Schedules of worker 0, and what it tells the others and hears from them.
 
     Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
+    `shared`: for values of cells that workers share.
     """
 
-    buffers = NO_BUFFERS  # for values of cells that workers share
-
-    def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
+    def __init__(
+        self, coordinator: Coordinator, partition: Partition, messenger: Messenger, shared: Buffers | None = None
+    ) -> None:
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        buffers = self.buffers
-        if not messenger.shares_cells:
-            buffers = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
-        super().__init__(coordinator, partition.workers, buffers)
+        if shared is None:
+            shared = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
+        super().__init__(coordinator, partition.workers, shared)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag

@@ -40,12 +40,12 @@ class Threads(Distributed):
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
         self.mail = {(one, other): Mailbox(spinners[other]) for one, other in permutations(workers, 2)}
         self.over = False  # threads leave at once
-        self.buffers = Buffers(Pool().allocate, None, range(maxsize))
         self.followers: dict[int, ThreadFollower] = {}
         self._main_thread: int | None = None
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
-        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
+        shared = Buffers(Pool().allocate, None, range(maxsize))
+        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check), shared)
 
     def _threads_beside(self, worker: int) -> list[int]:
         """The system's numbers of the threads of the other workers, as far as they have begun."""
@@ -110,7 +110,7 @@ class ThreadFollower(Follower):
 
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
-        worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None, buffers=owner.buffers,
+        worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None, buffers=main.buffers,
                         mode_states=main.mode_states, events=main.events, cells=main.cells)  # fmt: skip
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)
