@@ -55,6 +55,7 @@ class Ranks:
         found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
         self.hosts = [host for host, _, _ in found]
         self.processes = [process for _, process, _ in found]
+        self.names = [f"rank {rank} (host {host})" for rank, host in enumerate(self.hosts)]
         for path in {path for host, _, files in found if host == self.hosts[self.rank] for path in files}:
             Path(path).unlink(missing_ok=True)  # every rank of this host has mapped it: nothing looks for it again
         atexit.register(self._leave)
@@ -67,10 +68,9 @@ class Ranks:
         self._await(request.Test)
 
     def tell_all(self, kind: int, value: Any = None) -> None:
-        """Send a value to all other ranks."""
-        for rank in range(self.size):
-            if rank != self.rank:
-                self.tell(rank, kind, value)
+        """On the first rank: send a value to all others."""
+        for rank in range(1, self.size):
+            self.tell(rank, kind, value)
 
     def hear(self, rank: int, kind: int) -> Any:
         """The next value of this kind from another rank. Sleeps while it waits."""
@@ -104,13 +104,9 @@ class Ranks:
         first = everything[0][0]
         for rank, (other, _) in enumerate(everything):
             if other != first:
-                self.fail(
-                    RunError(
-                        f"the ranks have come to different places: {first} on rank 0 (host {self.hosts[0]}), "
-                        f"{other} on rank {rank} (host {self.hosts[rank]}); each must make the same calls in the same "
-                        "order"
-                    )
-                )
+                places = f"{first} on {self.names[0]}, {other} on {self.names[rank]}"
+                told = "each must make the same calls in the same order"
+                self.fail(RunError(f"the ranks have come to different places: {places}; {told}"))
         return [value for _, value in everything]
 
     def _gathered(self, value: tuple[str, Any]) -> list[tuple[str, Any]]:

@@ -72,8 +72,7 @@ def _agreed(
             )
         program = make_program()
         placed = partition(program, count, options.placement)
-    names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
-    found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
+    found = difference(ranks.gather(versions() | aspects(program, placed), place), ranks.names)
     if found is not None:
         ranks.fail(RunError(found))
     ranks.runs += 1
