@@ -177,16 +177,14 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
 
 def _times(messenger: Messenger) -> tuple[int, int]:
     """Differences of rank 0's physical time and perf_counter to this host's monotonic clock and perf_counter."""
-    best = None
+    answers = list[tuple[int, int, int]]()
     for _ in range(QUESTIONS):
         asked = perf_counter_ns()
         messenger.sender_to(0)(b"?")
         physical, counter = TIMES.unpack(messenger.receiver_from(0)())
         took = perf_counter_ns() - asked
-        if best is None or took < best[0]:
-            best = took, physical - asked - took // 2, counter - asked - took // 2
-    assert best is not None
-    return best[1:]
+        answers.append((took, physical - asked - took // 2, counter - asked - took // 2))
+    return min(answers)[1:]
 
 
 class _RankFollower(Follower):
