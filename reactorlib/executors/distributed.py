@@ -108,13 +108,13 @@ class Distributed(Executor):
         parts = self.splitter.split(plan)
         self.compiled += len(plan.items) + 1
         if len(parts) == 1:
-            return self.lone(self.loader.load(plan, pauses=pauses))
+            return self.with_looks(self.loader.load(plan, pauses=pauses))
         go = self._go(next(self._numbers), parts)
         crossings = self.messenger.sender, self._waiter
         return self.loader.load(parts[0], crossings, pauses, go=go, collect=self._collect)
 
-    def lone(self, schedule: Any) -> Any:
-        """The schedule of a tag that needs worker 0 alone. Looks at others where only waits do so else."""
+    def with_looks(self, schedule: Any) -> Any:
+        """The schedule of a tag at which worker 0 waits for nobody. It looks at the others where only waits do so."""
         return schedule
 
     def _forget(self) -> None:

@@ -68,7 +68,7 @@ class MPI(Distributed):
             pass_on(call, self.coordinator.inbox)
         super().check()
 
-    def lone(self, schedule: Any) -> Any:
+    def with_looks(self, schedule: Any) -> Any:
         next_tag = self.next_tag
 
         def looking(time: int, soon: Events) -> Any:

@@ -142,7 +142,7 @@ class Worker:
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
-        self.ended: set[int] = set()  # shutdown reactions that have begun
+        self.last_begun: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
         # A front end's class may want the run before any reaction: see lf/names.py.
@@ -206,11 +206,11 @@ class Worker:
         method: Callable[..., None] = function.__get__(record.instance.reactor)
         if not self.graph.hears_shutdown(record):
             return method
-        shutdown, ended = self.shutdown, self.ended
+        shutdown, last_begun = self.shutdown, self.last_begun
 
         def begin(*arguments: Any) -> None:
             if shutdown.is_present:
-                ended.add(record.index)
+                last_begun.add(record.index)
             method(*arguments)
 
         return begin
@@ -261,7 +261,7 @@ class Worker:
         """Run shutdown reactions that have not begun yet, however late it is. Returns their errors in words."""
         raised = []
         for reaction in reactions:
-            if reaction.index in self.ended:
+            if reaction.index in self.last_begun:
                 continue
             body, arguments = self.call(reaction.index)
             self.deadline = None if reaction.deadline is None else self.deadline_of(reaction.index)
