@@ -114,7 +114,7 @@ class Distributed(Executor):
         return self.loader.load(parts[0], crossings, pauses, go=go, collect=self._collect)
 
     def with_looks(self, schedule: Any) -> Any:
-        """The schedule of a tag at which worker 0 waits for nobody. It looks at the others where only waits do so."""
+        """The schedule of a tag at which worker 0 waits for nobody. MPI looks at the other ranks in it, as waits do."""
         return schedule
 
     def _forget(self) -> None:
