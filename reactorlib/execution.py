@@ -130,7 +130,8 @@ class Execution:
         if failed is None or not isinstance(error, Exception):
             raise error
         _explain(worker.program, failed, error)
-        reactor, _, name = worker.program.node_path(failed).rpartition(".")
+        node = worker.graph.reaction(failed) or worker.graph.forward(failed)
+        reactor, _, name = node.path.rpartition(".")
         raise ReactionError(reactor, name, tag, error) from error
 
     def finish(self) -> None:

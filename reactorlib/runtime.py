@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -13,7 +11,7 @@ from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_names
-from reactorlib.executors.executor import exit_on_signal
+from reactorlib.executors.executor import exit_on_signal, handling
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.worker.context import current
@@ -93,19 +91,8 @@ def _run_once(execution: Execution) -> RunResult:
         execution.coordinator.run(execution.executor)
         execution.finish()
 
-    with _stopping_on_sigterm():
+    # SIGTERM ends a run like Ctrl-C, unless the program handles it.
+    numbers = [signal.SIGTERM] if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL else []
+    with handling(exit_on_signal, *numbers):
         execution.guarded(whole)
     return execution.result()
-
-
-@contextmanager
-def _stopping_on_sigterm() -> Iterator[None]:
-    """SIGTERM ends a run like Ctrl-C, unless the program handles it or this is not the main thread."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, exit_on_signal)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

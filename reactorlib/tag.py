@@ -77,18 +77,11 @@ DAY: Final = 24 * HOUR
 # The names of units in texts.
 UNITS: Final = {
     name: unit
-    for unit, names in (
-        (NSEC, "ns nsec nsecs"),
-        (USEC, "us usec usecs"),
-        (MSEC, "ms msec msecs"),
-        (SEC, "s sec secs second seconds"),
-        (MINUTE, "min mins minute minutes"),
-        (HOUR, "h hour hours"),
-        (DAY, "d day days"),
-        (7 * DAY, "week weeks"),
-    )
+    for unit, names in ((NSEC, "ns nsec nsecs"), (USEC, "us usec usecs"), (MSEC, "ms msec msecs"),
+                        (SEC, "s sec secs second seconds"), (MINUTE, "min mins minute minutes"),
+                        (HOUR, "h hour hours"), (DAY, "d day days"), (7 * DAY, "week weeks"))
     for name in names.split()
-}
+}  # fmt: skip
 
 
 class Tag(NamedTuple):

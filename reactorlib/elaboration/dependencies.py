@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
-from reactorlib.elaboration.resolution import Resolution, described
+from reactorlib.elaboration.resolution import Resolution
+from reactorlib.elaboration.rules import feed_text
 
 
 class _Constraints:
@@ -80,9 +81,8 @@ class _Constraints:
         """The inferred deadlines: the earliest of a node's own and those of everything that depends on it."""
         deadline = {node: own for node, reaction in enumerate(self.reactions) if (own := reaction.deadline) is not None}
         for at in reversed(sequence) if deadline else ():
-            dues = [deadline[later] for later in self.edges[at] if later in deadline]
+            dues = [deadline[later] for later in (at, *self.edges[at]) if later in deadline]
             if dues:
-                dues += [deadline[at]] if at in deadline else []
                 deadline[at] = min(dues)
         return deadline
 
@@ -139,7 +139,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
     if stuck:
         edges = constraints.cycle(stuck)
         faults.append(_described(resolution, edges))
-        return Order((), (), ()), _cycle(resolution, edges)
+        return Order((), ()), _cycle(resolution, edges)
     deadline = constraints.deadlines(sequence)
     nodes = range(constraints.nodes)
     topological = {node: position for position, node in enumerate(sequence)}
@@ -151,8 +151,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
     rank = [0] * len(nodes)
     for position, node in enumerate(sorted(nodes, key=key)):
         rank[node] = position
-    order = Order(tuple(level[: len(nodes)]), tuple(map(deadline.get, nodes)), tuple(rank))
-    return order, Cycle(channels=frozenset(resolution.ringed))
+    return Order(tuple(level[: len(nodes)]), tuple(rank)), Cycle(channels=frozenset(resolution.ringed))
 
 
 def _described(resolution: Resolution, edges: list[_Edge]) -> str:
@@ -166,17 +165,13 @@ def _described(resolution: Resolution, edges: list[_Edge]) -> str:
             continue
         else:
             feeds = resolution.feeds.get(forward.target, ())
-            sources = [described(*feed) for feed in feeds if resolution.mode_index[feed[0].mode] == forward.mode]
+            sources = [feed_text(*feed) for feed in feeds if resolution.mode_index[feed[0].mode] == forward.mode]
             lines.append(f"    {forward.path} takes the value of {' and '.join(sources)}")
         if cell is None:
             lines.append("      runs before the next reaction of the same reactor:")
             continue
-        wheres = {
-            connection.where: None
-            for channel, feeds_of in resolution.feeds.items()
-            for connection, _ in feeds_of
-            if resolution.alias[channel] == cell
-        }
+        found = (feeds for channel, feeds in resolution.feeds.items() if resolution.alias[channel] == cell)
+        wheres = {connection.where: None for feeds in found for connection, _ in feeds}
         via = f", connected at {', '.join(wheres)}," if wheres else ""
         lines.append(f"      sets {resolution.path(cell)}{via} which is read by:")
     lines.append("    a connection with after=0 or a physical connection would break it")

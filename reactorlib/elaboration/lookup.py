@@ -67,18 +67,11 @@ class _Lookup:
         elif declared.handler is not None:
             self.fault("has a handler for a missed deadline and no deadline")
         return ReactionInstance(
-            index=len(self.resolution.reactions),
-            path=self.path,
-            instance=self.instance,
-            declaration=declared,
-            arguments=tuple(self.arguments.values()),
-            triggers=tuple(self.triggers),
-            reads=tuple(self.reads),
-            writes=tuple(self.writes),
-            deadline=deadline,
-            mode=self.mode,
+            index=len(self.resolution.reactions), path=self.path, instance=self.instance, declaration=declared,
+            arguments=tuple(self.arguments.values()), triggers=tuple(self.triggers), reads=tuple(self.reads),
+            writes=tuple(self.writes), deadline=deadline, mode=self.mode,
             own_mode=None if declared.mode is None else self.mode,
-        )
+        )  # fmt: skip
 
     def fault(self, text: str) -> None:
         self.complete = False
@@ -162,7 +155,7 @@ class _Lookup:
     def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
         """The cells that the reaction sets, as a source in its mode only unless shutdown triggers it."""
         declared = self.declaration
-        writer, mode = f"{self.path}{located(declared.where)}", None
+        writer, mode = f"the reaction {self.path}{located(declared.where)}", None
         if declared.mode is not None and shutdown in declared.triggers:
             writer += ", which shutdown triggers in whatever mode"
         elif declared.mode is not None:
@@ -182,10 +175,8 @@ class _Lookup:
         if role == "trigger":
             self.triggers.update(dict.fromkeys(flat))
         if child and self.declaration.nested:
-            members = [
-                Argument(kind, port.path, own, port.multi, elements=(port,))
-                for port, own in zip(ports, cells, strict=True)
-            ]
+            pairs = zip(ports, cells, strict=True)
+            members = [Argument(kind, port.path, own, port.multi, elements=(port,)) for port, own in pairs]
             self._nest(child, members, several)
             return
         key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank

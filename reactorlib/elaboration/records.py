@@ -102,7 +102,6 @@ class ModeInstance(NamedTuple):
     """A mode of one reactor; `parent` is the mode that this reactor itself lies in."""
 
     path: str
-    instance: Instance
     name: str
     initial: bool
     parent: int | None
@@ -176,7 +175,6 @@ class Order(NamedTuple):
     """The static order of everything that runs: `rank[i]` of reaction i, or of forward i - len(reactions)."""
 
     level: tuple[int, ...]
-    deadline: tuple[int | None, ...]  # inferred: the earliest of its own and those downstream
     rank: tuple[int, ...]
 
 
@@ -216,8 +214,6 @@ class Elaborated(NamedTuple):
     root: Instance
     instances: tuple[Instance, ...]
     ports: tuple[BoundPort, ...]
-    channels: int
-    cells: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
     cell_path: CellPaths
     outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
@@ -229,8 +225,3 @@ class Elaborated(NamedTuple):
     graph: DependencyGraph
     order: Order
     cycle: Cycle
-
-    def node_path(self, node: int) -> str:
-        """The path of a reaction, or of the port that a forward copies into."""
-        count = len(self.reactions)
-        return self.reactions[node].path if node < count else self.forwards[node - count].path

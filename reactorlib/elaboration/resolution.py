@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, get_args
+from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.elements import Input, Mode, PhysicalAction, Policy, Signal, shutdown, startup
+from reactorlib.declaration.elements import Input, Mode, PhysicalAction, Signal, shutdown, startup
 from reactorlib.declaration.instance import (
     Bound,
     BoundAction,
@@ -19,10 +19,9 @@ from reactorlib.declaration.instance import (
     modes_of,
 )
 from reactorlib.declaration.source_position import located
+from reactorlib.elaboration import rules
 from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
-from reactorlib.elaboration.rules import direction_fault
 
-_POLICIES = get_args(Policy)
 _PORT = itemgetter(0)  # of a channel
 
 
@@ -73,15 +72,14 @@ class Resolution:
         if not modes:
             return
         siblings = tuple(range(len(self.modes), len(self.modes) + len(modes)))
-        initial = [mode.name for mode in modes if mode.declaration.initial]
-        if len(initial) != 1:
-            told = f"exactly one mode must be initial, got {', '.join(initial) or 'none'}"
-            self.faults.append(f"{instance.path}: {told}{located(modes[0].declaration.where)}")
+        fault = rules.initial_fault(modes)
+        if fault:
+            self.faults.append(f"{instance.path}: {fault}{located(modes[0].declaration.where)}")
         parent = self.mode_around(instance)
         for number, mode in zip(siblings, modes, strict=True):
             self.mode_index[mode] = number
             initially = mode.declaration.initial
-            self.modes.append(ModeInstance(mode.path, instance, mode.name, initially, parent, siblings, None, None))
+            self.modes.append(ModeInstance(mode.path, mode.name, initially, parent, siblings, None, None))
 
     def mode_around(self, instance: Instance) -> int | None:
         """The innermost mode that the whole instance lies in."""
@@ -99,9 +97,9 @@ class Resolution:
 
     def _connect(self, container: Instance, connection: Connection) -> None:
         sources, targets = connection.sources, connection.targets
-        faults = [_width_fault(connection)]
+        faults = [rules.width_fault(connection)]
         for side, channels in (("source", sources), ("target", targets)):
-            faults += [direction_fault(container, port, side) for port in dict.fromkeys(map(_PORT, channels))]
+            faults += [rules.direction_fault(container, port, side) for port in dict.fromkeys(map(_PORT, channels))]
         if any(faults):
             left, right = (", ".join(port.path for port in dict.fromkeys(map(_PORT, s))) for s in (sources, targets))
             at = f"{container.path}: {left} -> {right}"
@@ -112,11 +110,11 @@ class Resolution:
         for position, (target, channel) in enumerate(targets):
             into, source = target.first + channel, sources[position % len(sources)]
             others = self.feeds.setdefault(into, [])
-            clashes = [other for other in others if not _exclusive(connection.mode, other[0].mode)] if others else None
-            if clashes:
-                told = f"{described(*clashes[0])} and {described(connection, source)}"
-                self.faults.append(f"{target.channel_path(channel)} has two sources: {told}")
-                continue
+            if others:
+                text = rules.feed_text(connection, source)
+                if clash := next(rules.source_faults(others, connection.mode, text), None):
+                    self.faults.append(f"{target.channel_path(channel)} {clash}")
+                    continue
             others.append((connection, source))
             cell = source[0].first + source[1]
             if connection.after is not None or connection.physical:
@@ -185,17 +183,12 @@ class Resolution:
                                            element.offset, element.period))  # fmt: skip
             elif isinstance(element, BoundAction):
                 declared = element.declaration
-                policy = declared.policy or "defer"
-                told = None
-                if policy not in _POLICIES:
-                    told = f"unknown policy {policy!r}: one of {', '.join(_POLICIES)}"
-                elif declared.policy is not None and element.min_spacing is None:
-                    told = f"policy {policy!r} without a spacing: give it a min_spacing, such as 0"
-                if told:
-                    self.faults.append(f"{element.path}: {told}{located(declared.where)}")
+                fault = rules.policy_fault(element)
+                if fault:
+                    self.faults.append(f"{element.path}: {fault}{located(declared.where)}")
                 kind: Any = "physical" if isinstance(declared, PhysicalAction) else "logical"
                 self._add(element, Trigger(kind, self.new_cell(element.path), element.path, mode, element.min_delay,
-                                           0, element.min_spacing, policy))  # fmt: skip
+                                           0, element.min_spacing, declared.policy or "defer"))  # fmt: skip
 
     def _add(self, key: Bound | tuple[str, int | None], trigger: Trigger) -> Trigger:
         self.trigger_of[key] = trigger
@@ -231,30 +224,9 @@ class Resolution:
         return copies
 
     def write_cells(self, port: BoundPort, writer: str, mode: BoundMode | None) -> tuple[Cell, ...]:
-        """The cells that the reaction `writer` sets for a port, in this mode only; a second source is a fault."""
+        """The cells that a reaction sets for a port, in this mode only; a second source is a fault."""
         cells = tuple(range(port.first, port.first + port.width))
         for cell in cells:
-            for connection, source in self.feeds.get(cell, ()):
-                if not _exclusive(connection.mode, mode):
-                    told = f"{described(connection, source)} and the reaction {writer}"
-                    self.faults.append(f"{self.path(cell)} has two sources: {told}")
+            for fault in rules.source_faults(self.feeds.get(cell, ()), mode, writer):
+                self.faults.append(f"{self.path(cell)} {fault}")
         return cells
-
-
-def _width_fault(connection: Connection) -> str | None:
-    sources, targets = connection.sources, connection.targets
-    turns, rest = divmod(len(targets), len(sources)) if sources else (0, 0)
-    if turns and not rest and (turns == 1 or connection.repeat):
-        return None
-    wanted = "as wide as the right, or repeat to it exactly" if connection.repeat else "as wide as the right"
-    return f"width {len(sources)} does not fit width {len(targets)}: the left side must be {wanted}"
-
-
-def described(connection: Connection, source: PortChannel) -> str:
-    """The source that a connection gives a channel, for messages."""
-    return f"{source[0].channel_path(source[1])} (connected at {connection.where})"
-
-
-def _exclusive(one: BoundMode | None, other: BoundMode | None) -> bool:
-    """Whether these are two modes of one reactor, never active together."""
-    return one is not None and other is not None and one is not other and one.owner is other.owner

@@ -1,15 +1,26 @@
-"""The rules for touching elements, one function each. Every message names the elements."""
+"""The rules for ports, modes, actions and the arguments of reactions, one function each. Every message names them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, get_args
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.elements import Mode
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTimer, Instance
+from reactorlib.declaration.elements import Mode, Policy
+from reactorlib.declaration.instance import (
+    Bound,
+    BoundAction,
+    BoundMode,
+    BoundPort,
+    BoundTimer,
+    Connection,
+    Instance,
+    PortChannel,
+)
 from reactorlib.elaboration.records import Argument
+
+_POLICIES = get_args(Policy)
 
 
 def direction_fault(container: Instance, port: BoundPort, side: str) -> str | None:
@@ -21,6 +32,47 @@ def direction_fault(container: Instance, port: BoundPort, side: str) -> str | No
         return None
     wanted = "right" if side == "source" else "left"
     return f"{port.path} is connected backwards: {_kind(port, own)} belongs on the {wanted} side"
+
+
+def width_fault(connection: Connection) -> str | None:
+    """Why the two sides of a connection do not fit, or None."""
+    sources, targets = connection.sources, connection.targets
+    turns, rest = divmod(len(targets), len(sources)) if sources else (0, 0)
+    if turns and not rest and (turns == 1 or connection.repeat):
+        return None
+    wanted = "as wide as the right, or repeat to it exactly" if connection.repeat else "as wide as the right"
+    return f"width {len(sources)} does not fit width {len(targets)}: the left side must be {wanted}"
+
+
+def source_faults(
+    feeds: Iterable[tuple[Connection, PortChannel]], mode: BoundMode | None, source: str
+) -> Iterator[str]:
+    """Why a channel with these connections cannot have another source, in `mode`: different modes never meet."""
+    for connection, channel in feeds:
+        other = connection.mode
+        if mode is None or other is None or mode is other or mode.owner is not other.owner:
+            yield f"has two sources: {feed_text(connection, channel)} and {source}"
+
+
+def feed_text(connection: Connection, source: PortChannel) -> str:
+    """The source that a connection gives a channel, for messages."""
+    return f"{source[0].channel_path(source[1])} (connected at {connection.where})"
+
+
+def initial_fault(modes: Iterable[BoundMode]) -> str | None:
+    """Why a reactor cannot begin in its modes, or None."""
+    initial = [mode.name for mode in modes if mode.declaration.initial]
+    return None if len(initial) == 1 else f"exactly one mode must be initial, got {', '.join(initial) or 'none'}"
+
+
+def policy_fault(action: BoundAction) -> str | None:
+    """Why an action cannot have its policy, or None."""
+    policy = action.declaration.policy
+    if policy and policy not in _POLICIES:
+        return f"unknown policy {policy!r}: one of {', '.join(_POLICIES)}"
+    if policy and action.min_spacing is None:
+        return f"policy {policy!r} without a spacing: give it a min_spacing, such as 0"
+    return None
 
 
 def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None = None) -> str | None:

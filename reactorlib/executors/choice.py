@@ -67,7 +67,11 @@ def make_executor(coordinator: Coordinator) -> Executor:
         if len(set(placed.of_node)) < 2:
             name, reason = "inline", "nothing can run side by side"
         else:
-            name, why = _parallel(gil_enabled())
+            name, why = "threads", "processes need Linux"
+            if not gil_enabled():
+                why = "without a GIL they run in parallel, and hand values over without a copy"
+            elif sys.platform == "linux":
+                name, why = "processes", "threads take turns while the GIL is on"
             reason = f"something can run side by side; on {name}, as {why}"
     if name == "inline":
         executor: Executor = Inline(coordinator)
@@ -79,12 +83,3 @@ def make_executor(coordinator: Coordinator) -> Executor:
         executor = Processes(coordinator, placed)
     executor.reason = reason
     return executor
-
-
-def _parallel(gil: bool) -> tuple[str, str]:
-    """The executor on which reactions run in parallel here, and why."""
-    if not gil:
-        return "threads", "without a GIL they run in parallel, and hand values over without a copy"
-    if sys.platform == "linux":
-        return "processes", "threads take turns while the GIL is on"
-    return "threads", "processes need Linux"

@@ -18,15 +18,15 @@ from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
-from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Plan, Send, Wait, plan_of
+from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.cells import Buffers, Event, Reader
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
-from reactorlib.worker.event_queue import Events
 from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
+
+Sender = Callable[[bytes], None]
 
 LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
 LOOK_TAGS = 256  # between two looks at the workers while no wait is so long that it looks: a power of two
@@ -36,18 +36,18 @@ class Distributed(Executor):
     """Schedules of worker 0, and what it tells the others and hears from them.
 
     Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
+    `shared`: for values of cells that workers share.
     """
 
-    buffers = NO_BUFFERS  # for values of cells that workers share
-
-    def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
+    def __init__(
+        self, coordinator: Coordinator, partition: Partition, messenger: Messenger, shared: Buffers | None = None
+    ) -> None:
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        buffers = self.buffers
-        if not messenger.shares_cells:
-            buffers = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
-        super().__init__(coordinator, partition.workers, buffers)
+        if shared is None:
+            shared = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
+        super().__init__(coordinator, partition.workers, shared)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
@@ -61,9 +61,10 @@ class Distributed(Executor):
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
         self.next_tag = count(1).__next__  # counts tags between looks
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
-        self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
-        if not messenger.shares_cells:
-            coordinator.modes.watchers.extend(self._restarted.values())
+        # Of workers that hold modes of their own: those that were reset since modes were sent.
+        has_modes = bool(coordinator.modes.states) and not messenger.shares_cells
+        self._restarted: dict[int, set[int]] = {other: set() for other in self.others} if has_modes else {}
+        coordinator.modes.watchers.extend(self._restarted.values())
 
     # The start
 
@@ -107,12 +108,13 @@ class Distributed(Executor):
         parts = self.splitter.split(plan)
         self.compiled += len(plan.items) + 1
         if len(parts) == 1:
-            return self.lone(self.loader.load(plan, pauses=pauses))
+            return self.with_looks(self.loader.load(plan, pauses=pauses))
         go = self._go(next(self._numbers), parts)
-        return self.loader.load(parts[0], self._crossing, pauses, go=go, collect=self._collect)
+        crossings = self.messenger.sender, self._waiter
+        return self.loader.load(parts[0], crossings, pauses, go=go, collect=self._collect)
 
-    def lone(self, schedule: Any) -> Any:
-        """The schedule of a tag that needs worker 0 alone. Looks at others where only waits do so else."""
+    def with_looks(self, schedule: Any) -> Any:
+        """The schedule of a tag at which worker 0 waits for nobody. MPI looks at the other ranks in it, as waits do."""
         return schedule
 
     def _forget(self) -> None:
@@ -135,8 +137,7 @@ class Distributed(Executor):
         encoders, sends = self._values(parts)
         others = [other for other in parts if other]
         lessons = {other: (number, parts[other]) for other in others}
-        has_modes = bool(self.worker.mode_states) and not self.messenger.shares_cells
-        next_tag, pack = self.next_tag, GO_TAIL.pack
+        has_modes, next_tag, pack = bool(self._restarted), self.next_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
             if not next_tag() % LOOK_TAGS:
@@ -157,9 +158,7 @@ class Distributed(Executor):
 
         return go
 
-    def _values(
-        self, parts: dict[int, Plan]
-    ) -> tuple[list[Callable[[], bytes]], list[tuple[int, Callable[[bytes], None]]]]:
+    def _values(self, parts: dict[int, Plan]) -> tuple[list[Callable[[], bytes]], list[tuple[int, Sender]]]:
         """Encoders of the values of events, and sends, each with the number of the encoder whose message it sends."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for other, part in parts.items():
@@ -187,20 +186,15 @@ class Distributed(Executor):
 
     def _tell_modes(self, other: int) -> None:
         modes = self.coordinator.modes
-        if modes.states and modes.version != self._modes_sent[other] and not self.messenger.shares_cells:
+        if self._restarted and modes.version != self._modes_sent[other]:
             self._modes_sent[other] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]
             self.messenger.tell(other, "switch", flags, sorted(self._restarted[other]))
             self._restarted[other].clear()
 
-    def _crossing(self, ref: Ref) -> Callable[[], None]:
-        """The action of a send or wait on worker 0."""
-        item, messenger = ref.index, self.messenger
-        readers = [self.worker.cell(cell) for cell in item.cells]
-        if isinstance(item, Send):
-            return messenger.sender(readers, item.to)
-        assert isinstance(item, Wait)
-        other, waiting = item.of, self.waiting
+    def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
+        """The action of a wait on worker 0."""
+        messenger, waiting = self.messenger, self.waiting
         receive, unpack = messenger.receiver_from(other), messenger.unpacker(readers)
 
         def wait() -> None:
@@ -219,7 +213,7 @@ class Distributed(Executor):
 
         return wait
 
-    def _collect(self, _soon: Events) -> None:
+    def _collect(self) -> None:
         """Queue what the other workers asked for, in the order of workers."""
         if self.requests:
             for worker in sorted(self.requests):

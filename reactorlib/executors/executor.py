@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reactorlib.elaboration.records import Node
 from reactorlib.executors.failure import OutOfTime
@@ -25,6 +27,20 @@ if TYPE_CHECKING:
 def exit_on_signal(number: int, _frame: object) -> None:
     """The handler that ends a run by a signal, shutdown reactions included."""
     raise SystemExit(128 + number)
+
+
+@contextmanager
+def handling(handler: Callable[[int, Any], None], *numbers: int) -> Iterator[None]:
+    """Handle these signals for a while, if this is the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, outer in before.items():
+            signal.signal(number, outer)
 
 
 def signal_behind(error: BaseException | None) -> int | None:
@@ -47,17 +63,9 @@ class Executor(ABC):
 
     def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers = NO_BUFFERS) -> None:
         self.coordinator = coordinator
-        self.worker = Worker(
-            coordinator.program,
-            0,
-            coordinator.inbox,
-            coordinator,
-            coordinator.modes.states,
-            coordinator.options.trace,
-            now=coordinator.queue,
-            events=coordinator.events,
-            buffers=buffers,
-        )
+        self.worker = Worker(coordinator.program, 0, coordinator.inbox, coordinator, coordinator.options.trace,
+                             mode_states=coordinator.modes.states, now=coordinator.queue, events=coordinator.events,
+                             buffers=buffers)  # fmt: skip
         self.workers = workers
         self.compiled = 0  # steps in compiled schedules
         self.reason = ""  # why it was chosen, where it was not asked for by name
@@ -81,7 +89,12 @@ class Executor(ABC):
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
         """The same in pieces: without other workers, all of it comes after the first."""
         schedule = schedule_of(self, events)
-        return lambda time, soon: _resumed(schedule, time, soon)
+
+        def pieces(time: int, soon: Events) -> Pieces:
+            yield None
+            return schedule(time, soon)
+
+        return pieces
 
     @abstractmethod
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
@@ -114,8 +127,3 @@ class Executor(ABC):
         self.worker.break_off_tag()
         for note in self.worker.run_last(self.worker.last_reactions(mine, failed)):
             error.add_note(note)
-
-
-def _resumed(schedule: Schedule, time: int, soon: Events) -> Pieces:
-    yield None
-    return schedule(time, soon)

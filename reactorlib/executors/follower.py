@@ -7,21 +7,19 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from reactorlib.elaboration.records import Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL, NOTHING_CROSSES, SYNC
-from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send
-from reactorlib.worker.cells import NO_BUFFERS, Buffers
+from reactorlib.worker.cells import Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.inbox import Outside
 from reactorlib.worker.loader import Loader
-from reactorlib.worker.modes import ModeState, reset_states
+from reactorlib.worker.modes import reset_states
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
@@ -35,14 +33,6 @@ class LoadedPart(NamedTuple):
     schedule: Schedule
     heirs: list[int]
     fill: Callable[[bytes], None] | None  # puts the values that came with Go into the cells of its events
-
-
-def worker_of(
-    program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool, buffers: Buffers = NO_BUFFERS
-) -> Worker:
-    """A worker that has cells and modes of its own."""
-    modes = [ModeState() for _ in program.modes]
-    return Worker(program, number, outside, outbox, modes, traced, buffers=buffers)
 
 
 class Follower:
@@ -138,20 +128,16 @@ class Follower:
         def finish() -> None:
             self._done = pack()
 
-        schedule = self.loader.load(part, self._crossing, finish=finish)
+        schedule = self.loader.load(part, (self.messenger.sender, self._waiter), finish=finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         fill = self.messenger.filler(carrying) if carrying else None
         self.parts[number] = LoadedPart(schedule, heirs, fill)
 
-    def _crossing(self, ref: Ref) -> Callable[[], None]:
-        """The action of a send or wait on this worker."""
-        item, messenger = ref.index, self.messenger
-        readers = [self.worker.cell(cell) for cell in item.cells]
-        if isinstance(item, Send):
-            return messenger.sender(readers, item.to)
-        receive, unpack = messenger.receiver_from(item.of), messenger.unpacker(readers)
+    def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
+        """The action of a wait on this worker."""
+        receive, unpack = self.messenger.receiver_from(other), self.messenger.unpacker(readers)
 
         def wait() -> None:
             message = receive()

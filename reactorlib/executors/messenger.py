@@ -16,7 +16,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.mailbox import Mailbox
-from reactorlib.executors.portable_failure import failure_of, told, told_briefly
+from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Event, Reader
@@ -55,22 +55,21 @@ class Messenger:
     # Messages that workers send now and then
 
     def tell(self, worker: int, name: str, *arguments: Any) -> None:
-        """Send a control message."""
         self.sender_to(worker)(pickle.dumps((name, *arguments), 5) + bytes([CONTROL]))
 
     def fail(self, failure: Failure) -> None:
         """Report a failure to worker 0, in few words if shared memory has no room for more."""
         try:
-            self.tell(0, "failed", told(failure))
+            self.tell(0, "failed", PortableFailure.of(failure))
         except WorkerError:
-            self.tell(0, "failed", told_briefly(failure))
+            self.tell(0, "failed", PortableFailure.in_brief(failure))
 
     def heard(self, message: Any) -> tuple[Any, ...]:
         """The name and the arguments of a control message; a name that nobody knows for a message of a tag."""
         if message[-1] != CONTROL:
             return ("of a tag",)
         name, *arguments = pickle.loads(message)
-        return (name, failure_of(*arguments)) if name == "failed" else (name, *arguments)
+        return (name, arguments[0].rebuilt()) if name == "failed" else (name, *arguments)
 
     def poison(self, worker: int) -> None:
         """Tell a worker that nothing more will come at this tag."""
@@ -80,7 +79,7 @@ class Messenger:
 
     def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
-        if not cells:
+        if self.shares_cells or not cells:
             return partial(bytes, [kind])
         count, ending, encode = len(cells), bytes([kind]), self.codec.encoder((receiver,))
 
@@ -90,7 +89,7 @@ class Messenger:
             return (encode(tuple(values)) if values else b"") + _bits(mask, count) + ending
 
         def blame(error: WorkerError) -> WorkerError:
-            return self.blame([cell for cell in cells if cell.is_present], error)
+            return self.blame((cell for cell in cells if cell.is_present), error)
 
         statements = _PACK if count <= WRITTEN_OUT else "return some()"
         return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
@@ -98,11 +97,11 @@ class Messenger:
     def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """The action of a Send: all cells in one message."""
         pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
-        return (lambda: send(pack())) if cells else partial(send, pack())
+        return partial(send, pack()) if self.shares_cells or not cells else lambda: send(pack())
 
     def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None] | None:
         """A function that makes present what the sender's cells held; None if there are none."""
-        if not cells:
+        if self.shares_cells or not cells:
             return None
         count, decode = len(cells), self.codec.decoder()
         size = len(_bits(0, count))
@@ -120,9 +119,7 @@ class Messenger:
 
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
         """A function that encodes the values of these events, present or not."""
-        return _function(
-            "", _ENCODE, events, self.codec.encoder(receivers), lambda error: self.blame(events, error)
-        )  # fmt: skip
+        return _function("", _ENCODE, events, self.codec.encoder(receivers), partial(self.blame, events))
 
     def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
         """A function that gives these events the values that such an encoder encoded, present or not."""
@@ -154,10 +151,6 @@ class Messenger:
                 return WorkerError(f"{path}: {alone}")
         return error
 
-    def close(self) -> None:
-        """The run has ended."""
-        self.codec.close()
-
 
 def _unreadable(cells: Sequence[Reader]) -> Callable[[WorkerError], WorkerError]:
     """Makes the error of a message for these cells that cannot be decoded, with their paths."""
@@ -180,14 +173,11 @@ def _function(
 ) -> Callable[..., Any]:
     """The function with these statements. `code` encodes or decodes; `some` does what they leave to a loop."""
     count = len(cells) if "{" in statements else 0
-    function: Callable[..., Any] = _maker(argument, statements, count)(
-        cells[:count], code, blame, some, whole, WorkerError
-    )
-    return function
+    return _maker(argument, statements, count)(cells[:count], code, blame, some, whole, WorkerError)
 
 
 @cache
-def _maker(argument: str, statements: str, count: int) -> Any:
+def _maker(argument: str, statements: str, count: int) -> Callable[..., Callable[..., Any]]:
     names = [f"c{number}" for number in range(count)]
     written = statements.format(
         values=", ".join(f"{name}.value" for name in names),
@@ -205,7 +195,7 @@ def make(cells, code, blame, some, whole, WorkerError):
             raise blame(error) from error.__cause__
     return function
 """
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Callable[..., Callable[..., Any]]] = {}
     exec(compile(source, f"<messages of {count} cells>", "exec"), namespace)
     return namespace["make"]
 
@@ -232,20 +222,9 @@ class ThreadMessenger(Messenger):
     def heard(self, message: Any) -> tuple[Any, ...]:
         return message[:-1] if message[-1] == CONTROL else ("of a tag",)
 
-    def packer(self, _cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
-        return super().packer((), receiver, kind)
-
-    def sender(self, _cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
-        return super().sender((), receiver)
-
-    def unpacker(self, _cells: Sequence[Reader]) -> None:
-        return None
-
     def with_requests(self, done: bytes, requests: list[Call]) -> Any:
         return done, requests, SCHEDULED
 
     def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
         done, requests, _ = message
         return done, requests
-
-    def close(self) -> None: ...

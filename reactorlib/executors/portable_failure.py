@@ -14,8 +14,8 @@ from reactorlib.executors.failure import Failure
 LONGEST_TEXT = 1000  # characters of an error for which there is no room
 
 
-class Failed(NamedTuple):
-    """A failure as it travels. `pickled` is empty if the exception cannot; `where` is its traceback."""
+class PortableFailure(NamedTuple):
+    """A Failure as it travels. `pickled` is empty if the exception cannot; `where` is its traceback."""
 
     pickled: bytes
     kind: str
@@ -23,28 +23,26 @@ class Failed(NamedTuple):
     where: str
     node: Node | None
 
+    @staticmethod
+    def of(failure: Failure) -> PortableFailure:
+        error = failure.error
+        # A WorkerError says all that there is to say.
+        where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
+        return PortableFailure(portable(error), kind_of(error), words_of(error), where, failure.node)
 
-def told(failure: Failure) -> Failed:
-    """A failure as it travels to another process."""
-    error = failure.error
-    # A WorkerError says all that there is to say.
-    where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
-    return Failed(portable(error), kind_of(error), words_of(error), where, failure.node)
+    @staticmethod
+    def in_brief(failure: Failure) -> PortableFailure:
+        """The same in few words."""
+        return PortableFailure.of(Failure(WorkerError(words_of(failure.error)[:LONGEST_TEXT]), failure.node))
 
-
-def told_briefly(failure: Failure) -> Failed:
-    """The same in few words."""
-    return told(Failure(WorkerError(words_of(failure.error)[:LONGEST_TEXT]), failure.node))
-
-
-def failure_of(told: Failed) -> Failure:
-    """The failure on the receiver's side. A note of its exception holds the traceback in the worker."""
-    error = _rebuilt(told.pickled)
-    if error is None:
-        error = StandInError(told.kind, told.words)
-    if told.where:
-        error.add_note(f"in a worker process:\n{told.where}")
-    return Failure(error, told.node)
+    def rebuilt(self) -> Failure:
+        """The failure on the receiver's side. A note of its exception holds the traceback in the worker."""
+        error = _rebuilt(self.pickled)
+        if error is None:
+            error = StandInError(self.kind, self.words)
+        if self.where:
+            error.add_note(f"in a worker process:\n{self.where}")
+        return Failure(error, self.node)
 
 
 def portable(error: BaseException) -> bytes:

@@ -45,7 +45,9 @@ class ProcessLife:
     def guard(self) -> None:
         """Begin a session, and put the signal handlers in place: first thing in the process."""
         os.setsid()
-        signal.signal(signal.SIGINT, leave_to_worker_0)  # a handler, as what reactions start would inherit SIG_IGN
+        # Worker 0 decides the meaning of Ctrl-C, and passes it on to programs that reactions started. These would
+        # inherit SIG_IGN.
+        signal.signal(signal.SIGINT, lambda _number, _frame: None)
         signal.signal(signal.SIGTERM, self.terminate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
         if self._is_child:
@@ -108,7 +110,3 @@ class ProcessLife:
             self._check_abort()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-
-
-def leave_to_worker_0(_number: int, _frame: object) -> None:
-    """Ignore SIGINT: worker 0 decides the meaning of Ctrl-C, and passes it on to programs of reactions."""

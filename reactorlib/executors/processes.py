@@ -21,12 +21,12 @@ from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
-from reactorlib.executors.calls_from_threads import Listener
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import exit_on_signal, signal_behind
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
+from reactorlib.executors.remote_inbox import InboxListener
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
@@ -48,13 +48,12 @@ class Processes(Distributed):
             options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
         )
         self.processes: dict[int, BaseProcess] = {}
-        self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.owner = os.getpid()
         self._at_exit: Finalize | None = None
         ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
         try:
-            self.listener = Listener(coordinator.inbox)
+            self.listener = InboxListener(coordinator.inbox)
             super().__init__(coordinator, partition, Messenger(self.exchange.endpoint(0, self.check)))
         except BaseException:
             self.exchange.close()
@@ -64,11 +63,11 @@ class Processes(Distributed):
     # Processes
 
     def start(self) -> None:
-        program = self.worker.program
+        main, program, options = self.worker, self.worker.program, self.coordinator.options
         handed: Any = program
+        found: Likeness | None = None
         if self.start_method != "fork":
-            handed = _pickled((program.cls, program.parameters))
-            self._likeness = likeness(program, self.partition)
+            handed, found = _pickled((program.cls, program.parameters)), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
         if multiprocessing.current_process().daemon:
             raise WorkerError(
@@ -78,43 +77,26 @@ class Processes(Distributed):
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
+        survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
+        tied = threading.current_thread() is threading.main_thread()
+        setup = WorkerSetup(0, self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
+                            main.outside.clock, self.listener.writing, options.trace, survives,
+                            options.library_threads, tied)  # fmt: skip
         with _signals_held(self.start_method):
-            for worker in range(1, self.workers):
-                self.processes[worker] = self._start(context, self._setup(worker, handed))
+            for worker in self.others:
+                _see_that_descriptors_suffice()
+                own = setup._replace(worker=worker)
+                process = context.Process(target=serve, args=(own,), name=f"reactor worker {worker}")
+                with forking_knowingly():
+                    process.start()
+                self.processes[worker] = process
         self.await_ready()
-
-    def _setup(self, worker: int, program: Any) -> WorkerSetup:
-        main = self.worker
-        traced = main.recorder is not None
-        return WorkerSetup(
-            worker,
-            self.owner,
-            self.exchange,
-            program,
-            self._likeness,
-            self.partition,
-            main.buffers.crossing,
-            main.outside.clock,
-            self.listener.writing,
-            traced,
-            signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal),
-            self.coordinator.options.library_threads,
-            threading.current_thread() is threading.main_thread(),
-        )
-
-    def _start(self, context: Any, setup: WorkerSetup) -> BaseProcess:
-        _see_that_descriptors_suffice()
-        process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
-        with forking_knowingly():
-            process.start()
-        return process
 
     def check(self) -> None:
         """Whether all processes live, and in time."""
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
-            code = process.exitcode
-            if (code is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
+            if (process.exitcode is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
                 self.lost = WorkerError(self._epitaph(worker, process))
                 self.lost.worker = worker
                 self.interrupt()
@@ -168,7 +150,7 @@ class Processes(Distributed):
                 process.join()
                 process.close()
             del self.processes[worker]
-        self.messenger.close()
+        self.messenger.codec.close()
         ended_runs.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()

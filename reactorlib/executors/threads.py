@@ -7,6 +7,7 @@ import threading
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
+from itertools import permutations
 from sys import maxsize
 from time import monotonic
 from typing import Any
@@ -37,16 +38,14 @@ class Threads(Distributed):
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
-        self.mail: dict[tuple[int, int], Mailbox] = {
-            (a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b
-        }
+        self.mail = {(one, other): Mailbox(spinners[other]) for one, other in permutations(workers, 2)}
         self.over = False  # threads leave at once
-        self.buffers = Buffers(Pool().allocate, None, range(maxsize))
         self.followers: dict[int, ThreadFollower] = {}
         self._main_thread: int | None = None
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
-        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
+        shared = Buffers(Pool().allocate, None, range(maxsize))
+        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check), shared)
 
     def _threads_beside(self, worker: int) -> list[int]:
         """The system's numbers of the threads of the other workers, as far as they have begun."""
@@ -111,18 +110,8 @@ class ThreadFollower(Follower):
 
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
-        traced = main.recorder is not None
-        worker = Worker(
-            main.program,
-            number,
-            main.outside,
-            Outbox(),
-            main.mode_states,
-            traced,
-            buffers=owner.buffers,
-            events=main.events,
-            cells=main.cells,
-        )
+        worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None, buffers=main.buffers,
+                        mode_states=main.mode_states, events=main.events, cells=main.cells)  # fmt: skip
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)
         self.owner = owner

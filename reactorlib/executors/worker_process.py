@@ -12,18 +12,19 @@ from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors.calls_from_threads import Caller
 from reactorlib.executors.failure import Failure, Stopped
-from reactorlib.executors.follower import Follower, worker_of
+from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, ProcessLife
+from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.scheduler import Outbox
+from reactorlib.worker.worker import Worker
 
 
 class WorkerSetup(NamedTuple):
@@ -51,9 +52,12 @@ def serve(setup: WorkerSetup) -> None:
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        messenger = Messenger(setup.exchange.endpoint(setup.worker, life.check))
+        messenger, outbox = Messenger(setup.exchange.endpoint(setup.worker, life.check)), Outbox()
         try:
-            follower = _follower(setup, messenger, life)
+            outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
+            buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
+            worker = Worker(_program(setup), setup.worker, outside, outbox, setup.traced, buffers=buffers)
+            follower = Follower(worker, setup.partition, messenger, life.leave)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
             life.enter(GONE)
@@ -64,15 +68,7 @@ def serve(setup: WorkerSetup) -> None:
             life.enter(GONE)
         except Stopped:
             follower.leave_early()
-        follower.worker.outside.over = True
-
-
-def _follower(setup: WorkerSetup, messenger: Messenger, life: ProcessLife) -> Follower:
-    outbox = Outbox()
-    outside = Caller(setup.clock, setup.calls.send, outbox.listen)
-    buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
-    worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
-    return Follower(worker, setup.partition, messenger, life.leave)
+        outside.over = True
 
 
 def _program(setup: WorkerSetup) -> Elaborated:

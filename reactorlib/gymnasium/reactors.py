@@ -17,7 +17,7 @@ from reactorlib.declaration.connect import connect
 from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import Failed, failure_of, told
+from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
 from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
@@ -144,7 +144,7 @@ class Group(Reactor):
         inside = int(self.arrays.inside[self.bank_index])
         if not self.is_remote:
             return Fault(inside, error)
-        return FAILED + pickle.dumps((inside, tuple(told(Failure(error, None)))))
+        return FAILED + pickle.dumps((inside, tuple(PortableFailure.of(Failure(error, None)))))
 
 
 class Environments(Reactor):
@@ -191,4 +191,4 @@ def unpacked(reply: Any) -> Any:
     if reply[:1] == PICKLED:
         return body
     inside, words = body
-    return Fault(inside, failure_of(Failed(*words)).error)
+    return Fault(inside, PortableFailure(*words).rebuilt().error)

@@ -388,6 +388,6 @@ class ReactorVectorEnv(Calls):
 
 def _ranks() -> int:
     """How many ranks there are that serve sessions, with that of the caller."""
-    from reactorlib.mpi.runs import serving  # only where it is used: it needs ranks
+    from reactorlib.mpi.ranks import serving  # only where it is used: it needs ranks
 
     return serving().size

@@ -14,10 +14,10 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.lf.bodies import statements
 from reactorlib.lf.changed_names import changed_by_functions, changed_names
 from reactorlib.lf.load import run_options
+from reactorlib.lf.placement_by_level import placement_by_level
 from reactorlib.lf.syntax import codes
 from reactorlib.lf.translate import LfProgram, Translation
 from reactorlib.schedule.partition import partition
-from reactorlib.schedule.placement import spread
 
 
 def execution(
@@ -36,7 +36,7 @@ def execution(
         return {"executor": executor or "inline"}, None
     apart = federates(program, len(program.root.children)) or {}
     workers = workers or run_options(program.cls).get("workers") or len(apart) or available_cpus()
-    placement = federates(program, workers) or spread(program, workers)
+    placement = federates(program, workers) or placement_by_level(program, workers)
     if len(set(partition(program, workers, placement).of_node)) < 2 and executor in (None, "auto"):
         return {"executor": "inline"}, None
     options = {"executor": executor or "auto", "workers": workers, "placement": placement}

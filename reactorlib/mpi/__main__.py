@@ -15,7 +15,7 @@ from types import ModuleType
 
 from reactorlib.errors import RunError
 from reactorlib.mpi.ranks import joined
-from reactorlib.mpi.runs import dismiss, serve
+from reactorlib.mpi.runs import serve
 
 
 def main(arguments: list[str]) -> int:
@@ -41,9 +41,9 @@ def main(arguments: list[str]) -> int:
     try:
         _execute(path, "__main__")
     except SystemExit:
-        dismiss(ranks)
+        ranks.request(None)
         raise
-    dismiss(ranks)
+    ranks.request(None)
     return 0
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
@@ -14,11 +13,12 @@ from typing import Any
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.records import Elaborated, Node
-from reactorlib.executors.calls_from_threads import Caller, pass_on
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
+from reactorlib.executors.executor import handling
 from reactorlib.executors.failure import Stopped
-from reactorlib.executors.follower import Follower, worker_of
+from reactorlib.executors.follower import Follower
 from reactorlib.executors.messenger import Messenger
+from reactorlib.executors.remote_inbox import RemoteInbox, pass_on
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
 from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.partition import Partition
@@ -68,7 +68,7 @@ class MPI(Distributed):
             pass_on(call, self.coordinator.inbox)
         super().check()
 
-    def lone(self, schedule: Any) -> Any:
+    def with_looks(self, schedule: Any) -> Any:
         next_tag = self.next_tag
 
         def looking(time: int, soon: Events) -> Any:
@@ -131,18 +131,9 @@ class RankLife:
         """Only shutdown reactions are left: nothing breaks them off."""
         self.is_in_run = False
 
-    @contextmanager
-    def handling_signals(self) -> Iterator[None]:
+    def handling_signals(self) -> AbstractContextManager[None]:
         """Launchers signal all ranks, one after the other. Break off the reaction, and leave it to rank 0 to raise."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self._end) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        return handling(self._end, signal.SIGINT, signal.SIGTERM)
 
     def _end(self, number: int, _frame: object) -> None:
         if self.ranks.leave_by is None:
@@ -164,7 +155,8 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         clock = PhysicalClock(offset)
         crossing = Splitter(program, placed, copies=True).crossing_cells()
         buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-        worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), Outbox(), traced, buffers)
+        outside = RemoteInbox(clock, life.calls.append)
+        worker = Worker(program, ranks.rank, outside, Outbox(), traced, buffers=buffers)
         follower = _RankFollower(worker, placed, messenger, life, shift)
         messenger.tell(0, "ready")
         follower.serve()
@@ -185,16 +177,14 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
 
 def _times(messenger: Messenger) -> tuple[int, int]:
     """Differences of rank 0's physical time and perf_counter to this host's monotonic clock and perf_counter."""
-    best = None
+    answers = list[tuple[int, int, int]]()
     for _ in range(QUESTIONS):
         asked = perf_counter_ns()
         messenger.sender_to(0)(b"?")
         physical, counter = TIMES.unpack(messenger.receiver_from(0)())
         took = perf_counter_ns() - asked
-        if best is None or took < best[0]:
-            best = took, physical - asked - took // 2, counter - asked - took // 2
-    assert best is not None
-    return best[1:]
+        answers.append((took, physical - asked - took // 2, counter - asked - took // 2))
+    return min(answers)[1:]
 
 
 class _RankFollower(Follower):

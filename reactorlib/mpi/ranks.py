@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, kind_of, words_of
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import Failed, failure_of, portable, told
+from reactorlib.executors.portable_failure import PortableFailure, portable
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; a wait is prolonged by an eighth at most
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
@@ -27,7 +27,7 @@ SHARED = "/dev/shm/mpich_shm"  # how the names begin that MPICH gives to shared 
 
 GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
-Packed = tuple[Failed, list[str]]
+Packed = tuple[PortableFailure, list[str]]
 
 
 class Ranks:
@@ -37,7 +37,8 @@ class Ranks:
         mpi = _mpi()
         world = mpi.COMM_WORLD
         if world.size == 1 and not is_launched():
-            raise RunError(how_to_start())
+            command = " ".join(["python", *sys.orig_argv[1:]])
+            raise RunError(f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}")
         self.comm, self._control = world.Dup(), world.Dup()
         for comm in (self.comm, self._control):
             comm.Set_errhandler(mpi.ERRORS_ARE_FATAL)
@@ -54,6 +55,7 @@ class Ranks:
         found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
         self.hosts = [host for host, _, _ in found]
         self.processes = [process for _, process, _ in found]
+        self.names = [f"rank {rank} (host {host})" for rank, host in enumerate(self.hosts)]
         for path in {path for host, _, files in found if host == self.hosts[self.rank] for path in files}:
             Path(path).unlink(missing_ok=True)  # every rank of this host has mapped it: nothing looks for it again
         atexit.register(self._leave)
@@ -66,10 +68,9 @@ class Ranks:
         self._await(request.Test)
 
     def tell_all(self, kind: int, value: Any = None) -> None:
-        """Send a value to all other ranks."""
-        for rank in range(self.size):
-            if rank != self.rank:
-                self.tell(rank, kind, value)
+        """On the first rank: send a value to all others."""
+        for rank in range(1, self.size):
+            self.tell(rank, kind, value)
 
     def hear(self, rank: int, kind: int) -> Any:
         """The next value of this kind from another rank. Sleeps while it waits."""
@@ -103,13 +104,9 @@ class Ranks:
         first = everything[0][0]
         for rank, (other, _) in enumerate(everything):
             if other != first:
-                self.fail(
-                    RunError(
-                        f"the ranks have come to different places: {first} on rank 0 (host {self.hosts[0]}), "
-                        f"{other} on rank {rank} (host {self.hosts[rank]}); each must make the same calls in the same "
-                        "order"
-                    )
-                )
+                places = f"{first} on {self.names[0]}, {other} on {self.names[rank]}"
+                told = "each must make the same calls in the same order"
+                self.fail(RunError(f"the ranks have come to different places: {places}; {told}"))
         return [value for _, value in everything]
 
     def _gathered(self, value: tuple[str, Any]) -> list[tuple[str, Any]]:
@@ -154,8 +151,15 @@ class Ranks:
             self._holds = False
             self.tell_all(RELEASE)
 
+    def give_up(self) -> None:
+        """On the first rank: end the session that the others serve, if there is one."""
+        if self.end_session is not None:
+            self.end_session()
+            self.end_session = None
+
     def request(self, what: Any) -> None:
-        """On the first rank: ask the others to serve a session, or with None to end."""
+        """On the first rank: have the others serve a session in place of any other, or end (None)."""
+        self.give_up()
         self._release()
         self.tell_all(SERVE, what)
 
@@ -189,9 +193,14 @@ def joined() -> Ranks:
     return _ranks
 
 
-def has_joined() -> bool:
-    """Whether this process is one of the ranks of a job already."""
-    return _ranks is not None
+def serving() -> Ranks:
+    """The ranks, on the first of them. RunError where the others do not serve."""
+    if _ranks is None or not _ranks.is_served:
+        raise RunError(
+            "a session on ranks is driven by the first of them, whose script the others serve: "
+            "mpiexec -n 4 python -m reactorlib.mpi script.py"
+        )
+    return _ranks
 
 
 def is_first() -> bool:
@@ -202,12 +211,6 @@ def is_first() -> bool:
 def is_launched() -> bool:
     """Whether a launcher of MPI started this process."""
     return any(name in os.environ for name in LAUNCHED)
-
-
-def how_to_start() -> str:
-    """The end of an error message: the command to type."""
-    command = " ".join(["python", *sys.orig_argv[1:]])
-    return f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}"
 
 
 def _mpi() -> Any:
@@ -234,13 +237,13 @@ def packed(error: BaseException) -> Packed:
         cause = StandInError(kind_of(cause), words_of(cause))
         of = error.thread if isinstance(error, ThreadError) else (error.reactor, error.reaction, error.tag)
         error = ThreadError(of, cause) if isinstance(of, str) else ReactionError(*of, cause)
-    return told(Failure(error, None)), list(getattr(error, "__notes__", ()))
+    return PortableFailure.of(Failure(error, None)), list(getattr(error, "__notes__", ()))
 
 
 def unpacked(given: Packed) -> BaseException:
     """The same on another rank."""
     failed, notes = given
-    error = failure_of(failed._replace(where="")).error
+    error = failed._replace(where="").rebuilt().error
     error.__notes__ = notes
     return error
 

@@ -17,24 +17,26 @@ from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
-from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, has_joined, joined
+from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 
 Made = TypeVar("Made", bound=Elaborated)
 Result = TypeVar("Result")
-Make = Callable[[Coordinator], Executor]
-
+MakeExecutor = Callable[[Coordinator], Executor]
+Aspects = Callable[[Made, Partition], Likeness]
 
 COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
 
 
-def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], options: Options) -> Result:
+def on_ranks(
+    make_program: Callable[[], Made], lead: Callable[[Made, MakeExecutor], Result], options: Options
+) -> Result:
     """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
 
-    `make` makes the program on each rank. RunError on every rank if they are about to run different things, or if there
-    are more workers than ranks.
+    Each rank makes the program. RunError on every rank if they are about to run different things, or if there are more
+    workers than ranks.
     """
     ranks = joined()
     if ranks.is_served:
@@ -45,7 +47,7 @@ def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], opt
     def aspects(program: Elaborated, placed: Partition) -> Likeness:
         return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
 
-    program, placed = _agreed(ranks, "run()", make, options, aspects)
+    program, placed = _agreed(ranks, "run()", make_program, options, aspects)
     result = None
     with life.handling_signals() if ranks.rank else nullcontext():
         with ranks.together("the end of run()"):
@@ -57,7 +59,7 @@ def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], opt
 
 
 def _agreed(
-    ranks: Ranks, place: str, make: Callable[[], Made], options: Options, aspects: Callable[[Made, Partition], Likeness]
+    ranks: Ranks, place: str, make_program: Callable[[], Made], options: Options, aspects: Aspects[Made]
 ) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):
@@ -68,10 +70,9 @@ def _agreed(
                 f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
                 f"mpiexec -n {count} ..."
             )
-        program = make()
+        program = make_program()
         placed = partition(program, count, options.placement)
-    names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
-    found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
+    found = difference(ranks.gather(versions() | aspects(program, placed), place), ranks.names)
     if found is not None:
         ranks.fail(RunError(found))
     ranks.runs += 1
@@ -87,16 +88,6 @@ class SessionRequest(NamedTuple):
     pickled: bytes  # the pickle of a class and its parameters
     options: Options
     modules: Sequence[str]  # whose values travel
-
-
-def serving() -> Ranks:
-    """The ranks, on the first of them. RunError where the others do not serve."""
-    if not has_joined() or not joined().is_served:
-        raise RunError(
-            "a session on ranks is driven by the first of them, whose script the others serve: "
-            "mpiexec -n 4 python -m reactorlib.mpi script.py"
-        )
-    return joined()
 
 
 def lead_session(coordinator: Coordinator) -> Executor:
@@ -120,18 +111,10 @@ def lead_session(coordinator: Coordinator) -> Executor:
     try:
         executor = MPI(coordinator, placed, ranks)
     except BaseException:
-        give_up()
+        ranks.give_up()
         raise
     ranks.end_session = executor.kill
     return executor
-
-
-def give_up() -> None:
-    """End the session that the other ranks were asked to serve, if there is one."""
-    ranks = joined()
-    if ranks.end_session is not None:
-        ranks.end_session()
-        ranks.end_session = None
 
 
 def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
@@ -142,7 +125,7 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     main = [load_main]  # empty, once it is loaded
     life = RankLife(ranks)
 
-    def make(request: SessionRequest) -> Elaborated:
+    def make_program(request: SessionRequest) -> Elaborated:
         while main:
             main.pop()()
         for name in request.modules:
@@ -153,14 +136,8 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     with life.handling_signals():
         while (request := ranks.hear(0, SERVE)) is not None:
             try:
-                program, placed = _agreed(ranks, "Session()", partial(make, request), request.options, likeness)
+                program, placed = _agreed(ranks, "Session()", partial(make_program, request), request.options, likeness)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:
                 serve_run(ranks, life, program, placed, request.options.trace)
-
-
-def dismiss(ranks: Ranks) -> None:
-    """On the first rank: end the session that is open, if any, and let the others go."""
-    give_up()
-    ranks.request(None)

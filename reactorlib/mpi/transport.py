@@ -157,11 +157,9 @@ class MPITransport:
         raise WorkerError("a batch lies in memory that all workers see, and ranks have none: send each part as a value")
 
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
-        """A function that waits for the next message of another worker."""
         return self._incoming[worker].receive
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
-        """A function that sends a message to another worker."""
         pending, isend, tag, pack = self._placing.pending[worker], self.comm.Isend, self.tag, MESSAGE_HEAD.pack
 
         def send(message: bytes) -> None:
@@ -202,7 +200,6 @@ class MPITransport:
             incoming.pull()
 
     def close(self) -> None:
-        """The run has ended: nothing is received any more."""
         self.is_closed = True
         self.codec.close()
         self.waiter.close()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from itertools import groupby
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -117,7 +118,7 @@ class Compiler:
         self._items(out, plan.items)
         self._captures(out, plan)
         if plan.worker == 0:
-            out.add("collect(soon)", comment="what the other workers scheduled")
+            out.add("collect()", comment="what the other workers scheduled")
         if plan.last:
             out.add("finish()", comment=self._shown(plan.last))
         self._clear(out, plan.cleared)
@@ -269,22 +270,12 @@ def _first_of(paths: list[str]) -> str:
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
-class _SourceLoader:
-    """Lets tracebacks show the source of a schedule for as long as its namespace lives."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def get_source(self, name: str) -> str:
-        return self._text
-
-
 def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
-    """Compile a schedule with the objects that its names stand for."""
+    """Compile a schedule with the objects that its names stand for. Its namespace lets tracebacks show its source."""
     text = source.text
-    code = compile(text, source.name, "exec")
-    spec = ModuleSpec(source.name, _SourceLoader(text))  # type: ignore[arg-type]
-    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": spec.loader, "__spec__": spec}
-    exec(code, namespace)
+    loader: Any = SimpleNamespace(get_source=lambda _name: text)
+    spec = ModuleSpec(source.name, loader)
+    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": loader, "__spec__": spec}
+    exec(compile(text, source.name, "exec"), namespace)
     schedule: Callable[..., Any] = namespace["schedule"]
     return schedule

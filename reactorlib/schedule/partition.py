@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from reactorlib.declaration.instance import Instance
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, did_you_mean
 
@@ -33,12 +32,24 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
     `placement` maps paths of reactors to workers and holds for all that they contain. A reactor with a physical action
     stays on the first worker, where the event queue is. Raises RunError for an unknown path or worker.
     """
-    placed = _checked(program, workers, placement or {})
+    placed: Mapping[str, Any] = placement or {}
+    known = {instance.path: None for instance in program.instances} if placed else {}
+    for path, worker in placed.items():
+        if path not in known:
+            raise RunError(f"placement names no reactor of this program: {path!r}{did_you_mean(path, known)}")
+        if not isinstance(worker, int) or not 0 <= worker < workers:
+            raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
     of: dict[int, int] = {}
+    together: set[int] = set()  # members of banks, with all within them: what these contain stays with them
     for instance in program.instances:
-        at = 0 if instance.parent is None else of[id(instance.parent)]
-        if instance.member is not None and not _inside_spread(instance.parent):
+        container = id(instance.parent)
+        at = of.get(container, 0)
+        if container in together:
+            together.add(id(instance))
+        elif instance.member is not None:
             at = worker_of_member(*instance.member, workers)
+            if instance.member[1] > 1:
+                together.add(id(instance))
         of[id(instance)] = placed.get(instance.path, at)
     physical = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
     of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
@@ -49,26 +60,6 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
     home.update((cell, of_node[r.index]) for r in program.reactions for cell in r.writes)
     of_node += [home.get(forward.target, 0) for forward in program.forwards]
     return Partition(workers, of_instance, tuple(of_node))
-
-
-def _checked(program: Elaborated, workers: int, placement: Mapping[str, Any]) -> Mapping[str, int]:
-    known = {instance.path: None for instance in program.instances} if placement else {}
-    for path, worker in placement.items():
-        if path not in known:
-            raise RunError(f"placement names no reactor of this program: {path!r}{did_you_mean(path, known)}")
-        if not isinstance(worker, int) or not 0 <= worker < workers:
-            raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
-    return placement
-
-
-def _inside_spread(instance: Instance | None) -> bool:
-    """Whether an enclosing reactor is itself a member of a bank: its contents stay together."""
-    at = instance
-    while at is not None:
-        if at.member is not None and at.member[1] > 1:
-            return True
-        at = at.parent
-    return False
 
 
 def worker_of_member(index: int, size: int, workers: int) -> int:

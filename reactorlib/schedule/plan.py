@@ -74,12 +74,7 @@ def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
         items=tuple(_step(graph, node, certain, possible) for node in sorted(reached, key=rank.__getitem__)),
         captures=tuple(sorted(captures)),
         cleared=tuple(possible),
-        switches=any(
-            argument.kind == "switch"
-            for node in reached
-            if node < graph.count
-            for argument in program.reactions[node].arguments
-        ),
+        switches=any(a.kind == "switch" for n in reached if n < graph.count for a in program.reactions[n].arguments),
         stops=any(program.triggers[index].kind == "shutdown" for index in chosen),
     )
 

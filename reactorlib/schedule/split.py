@@ -23,10 +23,8 @@ class Splitter:
         self.graph = program.graph
         self.partition = partition
         self.copies = copies
-        # The workers on which a node reads a cell.
-        self.readers = {
-            cell: {partition.of_node[node] for node in nodes} for cell, nodes in program.graph.readers.items()
-        }
+        of_node, readers = partition.of_node, program.graph.readers.items()
+        self.readers = {cell: {of_node[node] for node in nodes} for cell, nodes in readers}  # workers by cell
 
     def crossing_cells(self) -> frozenset[Cell]:
         """Cells whose values other workers read, now or after a delay: their buffers belong where all can read."""

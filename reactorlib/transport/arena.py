@@ -23,7 +23,7 @@ from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Placed, Placing, Reference
 from reactorlib.transport.memory import PAGE, Memory, fence, format_bytes, keeps_store_order
-from reactorlib.transport.structure import BIG
+from reactorlib.transport.structure import LARGE_BYTES
 
 TABLE_GRAIN = 64 * 1024  # bytes of release counts that get their pages together
 BLOCKS = 1 << 20  # of one arena, at most
@@ -101,10 +101,10 @@ class Arena(Placing):
     def allocate(self, nbytes: int) -> memoryview:
         """A writable buffer of `nbytes` bytes, contents arbitrary.
 
-        From BIG bytes on, an array over it (`numpy.frombuffer(buffer, dtype, count)`) is recognised when it is sent,
+        From LARGE_BYTES on, an array over it (`numpy.frombuffer(buffer, dtype, count)`) is recognised when it is sent,
         and is not copied. Sending hands it over: the writer may go on reading it, but must not write to it again.
         """
-        if nbytes < BIG:  # it will be copied into a message
+        if nbytes < LARGE_BYTES:  # it will be copied into a message
             return memoryview(bytearray(nbytes))
         block = self.take(nbytes)
         block.user = BUFFER

@@ -11,7 +11,7 @@ from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.transport.pickling import Writable
-from reactorlib.transport.structure import BIG
+from reactorlib.transport.structure import LARGE_BYTES
 
 
 class Batch:
@@ -62,7 +62,7 @@ def batch(allocate: Callable[[int], Any] | None, shape: int | tuple[int, ...], d
     import numpy as np
 
     whole = (shape,) if isinstance(shape, int) else tuple(shape)
-    nbytes = max(math.prod(whole) * np.dtype(dtype).itemsize, BIG)  # else it would travel within a message
+    nbytes = max(math.prod(whole) * np.dtype(dtype).itemsize, LARGE_BYTES)  # else it would travel within a message
     return Batch(np.empty(nbytes, np.uint8) if allocate is None else allocate(nbytes), whole, dtype)
 
 

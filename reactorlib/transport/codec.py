@@ -21,8 +21,8 @@ from pickle import PickleBuffer
 from typing import Any, Protocol
 
 from reactorlib.transport import pickling
-from reactorlib.transport.codec_compiler import CodecCompiler, Decode, Encode
-from reactorlib.transport.structure import BIG, SHORT, Describer, Structure, has_blocks
+from reactorlib.transport.codec_compiler import LONGEST_MESSAGE, CodecCompiler, Decode, Encode
+from reactorlib.transport.structure import LARGE_BYTES, Describer, Structure, has_blocks
 
 PICKLED, ENCLOSED = 0, 1
 HEAD = struct.Struct("<BBHI")  # form, nothing, sender, number of references
@@ -143,7 +143,6 @@ class Codec:
         return encode
 
     def pickle(self, value: Any, receivers: Sequence[int]) -> bytes:
-        """The message of any value."""
         placed: Placed = []
         try:
             return self._finish(self._pickled(value, placed), placed, receivers)
@@ -156,7 +155,7 @@ class Codec:
 
         def out_of_band(buffer: PickleBuffer) -> bool:
             raw = buffer.raw()
-            if raw.nbytes < BIG:
+            if raw.nbytes < LARGE_BYTES:
                 return True
             references.append(REFERENCE.pack(*self._placing.raw(raw, placed), raw.nbytes))
             return False
@@ -166,7 +165,7 @@ class Codec:
 
     def _finish(self, message: bytes, placed: Placed, receivers: Sequence[int]) -> bytes:
         """The message, or a short one that refers to it. Its parts are now on their way to the receivers."""
-        if len(message) > SHORT:
+        if len(message) > LONGEST_MESSAGE:
             reference = self._placing.buffer(message, placed)
             message = HEAD.pack(ENCLOSED, 0, self._placing.worker, 1) + REFERENCE.pack(*reference, len(message))
         self._placing.commit(placed, receivers)

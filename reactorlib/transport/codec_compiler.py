@@ -17,12 +17,13 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from reactorlib.transport.structure import BIG, CONTAINERS, SHORT, Structure, array_of, code_of, has_keys, members_of
+from reactorlib.transport.structure import CONTAINERS, LARGE_BYTES, Structure, array_of, code_of, has_keys, members_of
 
 Encode = Callable[[Any, Sequence[int]], bytes | None]  # of a value and the receivers; None: it has another structure
 Decode = Callable[[Any], Any]
 
 _TYPES = {"?": "bool", "q": "int", "d": "float"}
+LONGEST_MESSAGE = LARGE_BYTES + 512  # bytes; a longer one goes into a block
 ALIGN = 16  # of small arrays in a message
 PAIRWISE = 3  # so many objects are compared with each other; for more a set of ids is faster
 ROWS = 3  # so many small arrays or more are rows of one array: two separate ones are as fast (0.2 us each)
@@ -56,7 +57,7 @@ class CodecCompiler:
     def __init__(self, structure: Structure, prefix: bytes) -> None:
         self._prefix = prefix
         self._names: dict[str, Any] = {
-            "PREFIX": prefix, "BIG": BIG, "array_of": array_of, "code_of": code_of, "has_keys": has_keys,
+            "PREFIX": prefix, "LARGE": LARGE_BYTES, "array_of": array_of, "code_of": code_of, "has_keys": has_keys,
             "tensor_over": tensor_over, "is_": operator.is_,
         }  # fmt: skip
         self._variables = 0
@@ -144,7 +145,7 @@ class CodecCompiler:
             if tensor:
                 piece.result = self._tensor(dtype, f"bytearray({v}.tobytes())", str(extent))
             return piece
-        guards += [f"{a}.ndim != {extent}", f"{a}.nbytes {'<' if kind == 'A' else '>='} BIG"]
+        guards += [f"{a}.ndim != {extent}", f"{a}.nbytes {'<' if kind == 'A' else '>='} LARGE"]
         lengths = [f"s{axis}_{v}" for axis in range(extent)]
         piece.fields = [("Q", f"{a}.shape[{axis}]", name) for axis, name in enumerate(lengths)]
         if kind == "A":
@@ -224,7 +225,7 @@ class CodecCompiler:
         message = f"pack({', '.join(self._packed)})"
         if tails:
             message = f'b"".join(({message}, {", ".join(tails)}))'
-        if not prepared and not tails and self._size <= SHORT:
+        if not prepared and not tails and self._size <= LONGEST_MESSAGE:
             return [*lines, f"return {message}"]
         tried = [*prepared, f"return finish({message}, placed, receivers)"]
         return [
@@ -258,8 +259,8 @@ def _leaf(kind: str, v: str) -> Piece:
         piece.prepare = f't_{v} = {v}.encode("utf-8", "surrogatepass")'
         return _append(piece, f"t_{v}", f"len(t_{v})")
     if kind == "y":
-        return _append(Piece(v, [f"type({v}) is not bytes", f"len({v}) >= BIG"], f"bytes(b_{v})"), v, f"len({v})")
-    piece = Piece(v, [f"type({v}) is not bytes", f"len({v}) < BIG"], f"bytes(lend(f_{v}, o_{v}, r_{v})[:n_{v}])")
+        return _append(Piece(v, [f"type({v}) is not bytes", f"len({v}) >= LARGE"], f"bytes(b_{v})"), v, f"len({v})")
+    piece = Piece(v, [f"type({v}) is not bytes", f"len({v}) < LARGE"], f"bytes(lend(f_{v}, o_{v}, r_{v})[:n_{v}])")
     piece.fields.append(("Q", f"len({v})", f"n_{v}"))
     return _refer(piece, f"buffer({v}, placed)")
 

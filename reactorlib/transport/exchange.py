@@ -95,7 +95,6 @@ class Exchange:
 
     @property
     def aborted(self) -> bool:
-        """Whether some worker called `abort`."""
         return self.memory.map[0] != 0
 
     def taken(self) -> int:
@@ -107,7 +106,6 @@ class Exchange:
         self.memory.map[self._stage_at(worker)] = stage
 
     def stage_of(self, worker: int) -> int:
-        """How far it is."""
         return self.memory.map[self._stage_at(worker)]
 
     def _stage_at(self, worker: int) -> int:
@@ -154,11 +152,8 @@ class Endpoint:
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        first, size = exchange.arenas, exchange.region
-        arenas = [
-            Arena(memory, first + size * worker, size, worker, taken, exchange.capacity, exchange.blocks)
-            for worker in range(workers)
-        ]
+        first, size, limits = exchange.arenas, exchange.region, (exchange.capacity, exchange.blocks)
+        arenas = [Arena(memory, first + size * worker, size, worker, taken, *limits) for worker in range(workers)]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
         lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
@@ -171,29 +166,24 @@ class Endpoint:
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 
     def outgoing(self, receiver: int) -> MessageChannel:
-        """The channel to another worker."""
         self.exchange.memory.map[self._used[self.me, receiver]] = 1
         return self._channel(self.me, receiver)
 
     def incoming(self, sender: int) -> MessageChannel:
-        """The channel from another worker."""
         return self._channel(sender, self.me)
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
-        """A function that sends a message to another worker."""
         return self.outgoing(worker).send
 
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
-        """A function that waits for the next message of another worker."""
         return self.incoming(worker).receive
 
     def _channel(self, sender: int, receiver: int) -> MessageChannel:
-        channel = self._channels.get((sender, receiver))
-        if channel is None:
+        if (sender, receiver) not in self._channels:
             ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
             channel = MessageChannel(self._end, ring, sender, receiver, self.exchange.bells[bell])
             self._channels[sender, receiver] = channel
-        return channel
+        return self._channels[sender, receiver]
 
     def _pull(self) -> None:
         used = self.exchange.memory.map

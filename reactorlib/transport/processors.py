@@ -15,8 +15,8 @@ IDLE = 0.5  # of the time since the last look
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0
 
 
-class Placement:
-    """Where one worker's thread runs; remembers since when it has seen the processors, and their idle time then."""
+class ProcessorWatch:
+    """Moves one worker's thread. Remembers when it looked at the processors last, and their idle time then."""
 
     def __init__(self) -> None:
         self._seen: tuple[int, dict[int, int]] | None = None

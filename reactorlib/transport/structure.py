@@ -27,8 +27,7 @@ LEAVES = 512  # a message with more is pickled: the source of its functions woul
 PLAIN_LEAVES = 64
 DEPTH = 32  # values of deeper nesting are pickled, cycles among them
 MOST_INT = 1 << 63  # of a key
-SHORT = 8192  # the longest message; a longer one goes into a block
-BIG = SHORT - 512  # arrays and bytes of this size go into blocks; smaller ones fit into a message
+LARGE_BYTES = 7680  # arrays and bytes of this size go into blocks; smaller ones fit into a message
 
 CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict}
 _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str: "s", bytes: "y"}
@@ -71,7 +70,7 @@ class Describer:
         kind = type(part)
         plain = _PLAIN.get(kind)
         if plain is not None:
-            return "Y" if plain == "y" and len(part) >= BIG else plain
+            return "Y" if plain == "y" and len(part) >= LARGE_BYTES else plain
         structure = self._container(kind, part, depth) or _scalar(kind, part) or self._array(kind, part)
         if structure[0] not in "(n":
             if id(part) in self._shareable:
@@ -107,7 +106,7 @@ class Describer:
             raise _OddError
         self._arrays += 1
         tensor = array is not part
-        if array.nbytes >= BIG:
+        if array.nbytes >= LARGE_BYTES:
             return "A", code, array.ndim, tensor
         return ("v", code, array.ndim, tensor) if self._loose else ("a", code, array.shape, tensor)
 

@@ -21,7 +21,7 @@ from threading import get_native_id
 from time import perf_counter_ns as clock
 
 from reactorlib.transport.memory import fence
-from reactorlib.transport.processors import Placement
+from reactorlib.transport.processors import ProcessorWatch
 
 SPIN_NS = 5_000_000
 # Every wait may spin for this long. A longer one is a long wait, and spins on only where the kernel counts.
@@ -45,7 +45,7 @@ class Spinner:
     def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Iterable[int]] = tuple) -> None:
         self.spin_ns = spin_ns
         self._fellows = fellows
-        self._placement = Placement()
+        self._processors = ProcessorWatch()
         self._rested = 0  # when it may spin again
         self._rest_ns = REST_NS
         self._vain = 0  # long waits in succession that were spun in vain
@@ -66,7 +66,7 @@ class Spinner:
             return
         last, self._looked = self._looked, (now, kept)
         is_wanted = last is not None and kept - last[1] > WANTED * (now - last[0])
-        if is_wanted and not self._placement.leave(self._fellows(), now):
+        if is_wanted and not self._processors.leave(self._fellows(), now):
             self._rest(now)
             return
         # After each long wait in vain half as long, but at least a sixteenth.
@@ -113,7 +113,6 @@ class Bell:
         return bool(self._poll.poll(milliseconds))
 
     def close(self) -> None:
-        """Close the descriptor of this process."""
         os.close(self.fd)
 
 

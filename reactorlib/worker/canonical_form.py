@@ -16,7 +16,7 @@ from hashlib import blake2b
 from types import FunctionType
 from typing import Any
 
-SHORT = 64  # bytes of the form of an object; a longer one is replaced by its digest
+LONGEST_FORM = 64  # bytes of the form of an object; a longer one is replaced by its digest
 
 _PLAIN = (int, float, str, bytes, type(None))
 _NEW_OBJECT = vars(copyreg)["__newobj__"]  # the call in the pickle of an object, unless its class has its own
@@ -65,7 +65,7 @@ class _Parts:
         form = self._container(value)
         if form is None:
             form = self._object(value)
-            if len(form) > SHORT:
+            if len(form) > LONGEST_FORM:
                 form = b"#" + blake2b(form, digest_size=16).hexdigest().encode()
             if not self._numbered:
                 self._known[identity] = value, form

@@ -12,6 +12,8 @@ from reactorlib.schedule.plan import Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
 
+# Makes the action of a send or wait, from its cells and the other worker.
+Crossing = Callable[[list[Reader], int], Callable[[], None]]
 SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__", "__spec__"))
 
 
@@ -33,15 +35,23 @@ class Loader:
             "rows": lambda ref: list(map(self._row, ref.index)),
         }
 
-    def load(self, plan: Plan, cross: Callable[[Ref], Any] | None = None, pauses: bool = False, **extra: Any) -> Any:
-        """The schedule of a plan, which may be this worker's part. `cross` gives the functions of its sends and waits.
+    def load(
+        self, plan: Plan, crossings: tuple[Crossing, Crossing] | None = None, pauses: bool = False, **extra: Any
+    ) -> Any:
+        """The schedule of a plan, which may be this worker's part. `crossings` make its sends and its waits.
 
         With `pauses` it is a PausingSchedule. `extra` has objects for further names.
         """
         scheduler = self.worker.scheduler
         source = self.compiler.write(plan, pauses)
         objects = {"later": scheduler.at, "switch": scheduler.end_tag, "arrive": self.worker.arrive, "present": present}
-        make = self._objects if cross is None else self._objects | {"send": cross, "wait": cross}
+        make = self._objects
+        if crossings is not None:
+            send, wait = crossings
+            make = make | {
+                "send": lambda ref: send([*map(self.worker.cell, ref.index.cells)], ref.index.to),
+                "wait": lambda ref: wait([*map(self.worker.cell, ref.index.cells)], ref.index.of),
+            }
         named = {name: make[ref.kind](ref) for name, ref in source.names.items() if ref.kind != "column"}
         schedule = load(source, {**objects, **extra, **named})
         self._sources[schedule.__code__] = source

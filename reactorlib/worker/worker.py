@@ -31,8 +31,9 @@ from reactorlib.worker.cells import (
     events_of,
 )
 from reactorlib.worker.event_queue import CurrentTag
-from reactorlib.worker.inbox import Outside, RunHandle
+from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
+from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.scheduler import Scheduler
 from reactorlib.worker.trace import Recorder
 
@@ -111,7 +112,7 @@ class Deadline:
 class Worker:
     """One worker of a run of `program`. Calls of its reactions go to `scheduler`.
 
-    Reactions are bound when they first run. Workers of one process may share `events` and `cells`.
+    Reactions are bound when they first run. Workers of one process may share modes, `events` and `cells`.
     """
 
     def __init__(
@@ -120,9 +121,9 @@ class Worker:
         number: int,
         outside: Outside,
         scheduler: Scheduler,
-        mode_states: list[ModeState],
         traced: bool,
         *,
+        mode_states: list[ModeState] | None = None,
         now: CurrentTag | None = None,
         events: list[Event] | None = None,
         cells: dict[Cell, Reader] | None = None,
@@ -132,7 +133,7 @@ class Worker:
         self.number = number
         self.outside = outside
         self.scheduler = scheduler
-        self.mode_states = mode_states
+        self.mode_states = mode_states or [ModeState() for _ in program.modes]
         self.now = now or CurrentTag()
         self.events = events or events_of(program)
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
@@ -141,7 +142,7 @@ class Worker:
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
-        self.ended: set[int] = set()  # shutdown reactions that have begun
+        self.last_begun: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
         # A front end's class may want the run before any reaction: see lf/names.py.
@@ -157,7 +158,6 @@ class Worker:
     # Cells, and reactions with their arguments
 
     def cell(self, number: Cell) -> Reader:
-        """The reader of a cell."""
         found = self.cells.get(number)
         if found is None:
             found = self.cells[number] = Reader(self.program.cell_path(number))
@@ -193,7 +193,6 @@ class Worker:
         return in_mode(step, self.mode_states[mode], shutdown), ()
 
     def deadline_of(self, reaction: int) -> Deadline:
-        """The deadline of a reaction that has one."""
         found = self._deadlines.get(reaction)
         if found is None:
             record = self.program.reactions[reaction]
@@ -207,11 +206,11 @@ class Worker:
         method: Callable[..., None] = function.__get__(record.instance.reactor)
         if not self.graph.hears_shutdown(record):
             return method
-        shutdown, ended = self.shutdown, self.ended
+        shutdown, last_begun = self.shutdown, self.last_begun
 
         def begin(*arguments: Any) -> None:
             if shutdown.is_present:
-                ended.add(record.index)
+                last_begun.add(record.index)
             method(*arguments)
 
         return begin
@@ -262,7 +261,7 @@ class Worker:
         """Run shutdown reactions that have not begun yet, however late it is. Returns their errors in words."""
         raised = []
         for reaction in reactions:
-            if reaction.index in self.ended:
+            if reaction.index in self.last_begun:
                 continue
             body, arguments = self.call(reaction.index)
             self.deadline = None if reaction.deadline is None else self.deadline_of(reaction.index)

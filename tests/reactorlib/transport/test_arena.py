@@ -16,7 +16,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import Arena, Lender, _LentInOrder, room_of, table_bytes
 from reactorlib.transport.exchange import Endpoint
 from reactorlib.transport.memory import PAGE, Memory
-from reactorlib.transport.structure import BIG
+from reactorlib.transport.structure import LARGE_BYTES
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer, resident_bytes
 
@@ -162,7 +162,7 @@ def test_pages_of_free_blocks_serve_other_sizes() -> None:
 
 def test_a_small_buffer_takes_no_shared_memory_as_it_is_copied_into_a_message() -> None:
     arena = _arena(capacity=PAGE)
-    kept = [np.frombuffer(arena.allocate(BIG - 1), "u1") for _ in range(10)]
+    kept = [np.frombuffer(arena.allocate(LARGE_BYTES - 1), "u1") for _ in range(10)]
     assert sum(arena.taken) == 0
     assert len({array.ctypes.data for array in kept}) == 10
 

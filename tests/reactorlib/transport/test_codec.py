@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Codec
+from reactorlib.transport.codec_compiler import LONGEST_MESSAGE
 from reactorlib.transport.exchange import Endpoint, Exchange
-from reactorlib.transport.structure import BIG, SHORT
+from reactorlib.transport.structure import LARGE_BYTES
 from tests.reactorlib.transport.values import VALUES, Box, Celsius, Point, same
 
 MIB = 1 << 20
@@ -67,7 +68,7 @@ def test_any_value_is_the_same_after_its_way(shared_ends: Ends, value: Any) -> N
 @example(values=[np.zeros(3, "f4"), np.zeros(3, ">f4"), np.zeros(3, "i4")], order=[0, 0, 0, 1, 1, 1, 2, 2, 2, 0])
 @example(values=[np.zeros(3, "q"), np.zeros(3, "l")], order=[0, 0, 0, 1, 1, 1, 0])
 @example(values=[np.zeros((2, 3)), np.zeros((3, 2)), np.zeros(6)], order=[0, 0, 0, 1, 2, 0, 1, 2])
-@example(values=[np.zeros(BIG, "u1"), np.zeros(BIG - 1, "u1")], order=[0, 0, 0, 1, 1, 1, 0])
+@example(values=[np.zeros(LARGE_BYTES, "u1"), np.zeros(LARGE_BYTES - 1, "u1")], order=[0, 0, 0, 1, 1, 1, 0])
 def test_one_place_may_have_values_of_many_structures(shared_ends: Ends, values: list[Any], order: list[int]) -> None:
     encode, decode = shared_ends.one.codec.encoder([1]), shared_ends.other.codec.decode
     for index in order:
@@ -231,10 +232,10 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
         list(range(MIB)),
         np.zeros(MIB),
         {None: np.zeros(MIB)},
-        tuple(np.full(BIG - 1, number, "u1") for number in range(9)),
+        tuple(np.full(LARGE_BYTES - 1, number, "u1") for number in range(9)),
     ):
         message = ends.one.codec.encode(value, [1])
-        assert len(message) <= SHORT
+        assert len(message) <= LONGEST_MESSAGE
         ends.other.codec.decode(message)
 
 

@@ -32,13 +32,13 @@ def on(monkeypatch: pytest.MonkeyPatch, mine: int | None, theirs: dict[int, int 
 
 def left(monkeypatch: pytest.MonkeyPatch, fellows: Iterable[int], busy: Iterable[int] = ()) -> bool:
     """Whether the second of two looks moves the worker; all processors but the busy ones are idle between them."""
-    placement = processors.Placement()
+    watch = processors.ProcessorWatch()
     idle = [dict.fromkeys(range(4), 1_000), {at: 1_000 if at in busy else 1_010 for at in range(4)}]
     monkeypatch.setattr(processors, "_idle_ticks", lambda: idle.pop(0))
     monkeypatch.setattr(processors, "_TICK_NS", 10**7)
-    first = placement.leave(fellows, 0)
+    first = watch.leave(fellows, 0)
     assert not first  # nothing is known yet
-    return placement.leave(fellows, 10**8)
+    return watch.leave(fellows, 10**8)
 
 
 def test_who_shares_a_processor_goes_where_no_fellow_is_and_may_go_anywhere_again(
@@ -77,8 +77,8 @@ def test_two_looks_in_quick_succession_say_nothing_of_what_is_idle(
     on(monkeypatch, 1, {70: 1})
     ticks = iter((0, 1_000))
     monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
-    placement = processors.Placement()
-    assert [placement.leave((70,), now) for now in (0, processors.LOOK_NS - 1, processors.LOOK_NS)] == [
+    watch = processors.ProcessorWatch()
+    assert [watch.leave((70,), now) for now in (0, processors.LOOK_NS - 1, processors.LOOK_NS)] == [
         False,
         False,
         True,
@@ -90,8 +90,8 @@ def test_an_old_look_says_nothing_of_what_is_idle(monkeypatch: pytest.MonkeyPatc
     on(monkeypatch, 1, {70: 1})
     ticks = iter((0, 1_000, 2_000))
     monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
-    placement, late = processors.Placement(), processors.OLD_NS + 1
-    assert [placement.leave((70,), now) for now in (0, late, late + processors.LOOK_NS)] == [False, False, True]
+    watch, late = processors.ProcessorWatch(), processors.OLD_NS + 1
+    assert [watch.leave((70,), now) for now in (0, late, late + processors.LOOK_NS)] == [False, False, True]
     assert len(moves) == 2
 
 
@@ -114,7 +114,7 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
             asked.append(fellows)
             return parts
 
-        monkeypatch.setattr(waiting.Placement, "leave", leave)
+        monkeypatch.setattr(waiting.ProcessorWatch, "leave", leave)
         spinner = waiting.Spinner(300_000, lambda: (70,))
         for _ in range(2):  # the first look has nothing to compare with
             spinner.spin(lambda: False, waiting.clock())
@@ -128,14 +128,14 @@ from itertools import count
 from reactorlib.transport import processors
 ticks = count(0, 1_000)
 processors._idle_ticks = lambda: dict.fromkeys(range(os.cpu_count()), next(ticks))  # as on a machine at rest
-placement, looks = processors.Placement(), count(0, processors.LOOK_NS)
+watch, looks = processors.ProcessorWatch(), count(0, processors.LOOK_NS)
 allowed = os.sched_getaffinity(0)
 fellow = subprocess.Popen([sys.executable, "-c", "while __import__('time').process_time() < 30: pass"])
 try:
     moved = False
     for _ in range(1000):  # the fellow comes to where this process is, which the system may move before it looks
         os.sched_setaffinity(fellow.pid, {processors._processor_of("thread-self")})
-        if placement.leave([fellow.pid], next(looks)):
+        if watch.leave([fellow.pid], next(looks)):
             moved = True
             break
     print(moved, os.sched_getaffinity(0) == allowed)

@@ -1,4 +1,4 @@
-"""Calls of threads that reactions of other processes have started: to stop the run, or to report an error.
+"""The inbox of a run as threads of other worker processes reach it: to stop the run, or to report an error.
 
 Such a thread may call while its worker has no part in a tag for a long time. Worker 0 may be busy or asleep then. So
 worker 0 has a thread that listens, once a worker says that its reactions start threads.
@@ -16,51 +16,51 @@ from typing import Any
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import failure_of, told, told_briefly
+from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.worker.inbox import Inbox, Outside
 
 LONGEST_CALL = 1 << 20
 
 
-class Caller(Outside):
-    """Stands for the inbox of the run in a worker process. `announce` asks worker 0 to listen."""
+class RemoteInbox(Outside):
+    """Stands for the inbox of a run in another process. `send` takes a call there, `announce` has it listen."""
 
     def __init__(
-        self, clock: PhysicalClock, call: Callable[[bytes], Any], announce: Callable[[], object] = int
+        self, clock: PhysicalClock, send: Callable[[bytes], Any], announce: Callable[[], None] | None = None
     ) -> None:
         super().__init__(clock)
-        self._announce = announce
-        self._call = call
-        self._announced = False
+        self._send = send
+        self._announce = announce  # None: not needed, or done
 
     def adopt(self) -> None:
-        if not self._announced:
-            self._announced = True
-            self._announce()
+        announce, self._announce = self._announce, None
+        if announce is not None:
+            announce()
 
     def stop(self) -> None:
-        self._call(pickle.dumps(None))
+        self._send(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
         if self.over or os.getpid() != self.process:
             return
         failure = Failure(error, None)
         try:
-            self._call(pickle.dumps((thread, told(failure))))
+            self._send(pickle.dumps((thread, PortableFailure.of(failure))))
         except OSError:  # too long
-            self._call(pickle.dumps((thread, told_briefly(failure))))
+            self._send(pickle.dumps((thread, PortableFailure.in_brief(failure))))
 
 
 def pass_on(call: bytes, inbox: Inbox) -> None:
-    """Pass a call on to the inbox of the run."""
+    """Pass a call of a RemoteInbox on to the inbox of the run."""
     failed = pickle.loads(call)
     if failed is None:
         inbox.stop()
     else:
-        inbox.fail(failed[0], failure_of(failed[1]).error)
+        thread, failure = failed
+        inbox.fail(thread, failure.rebuilt().error)
 
 
-class Listener:
+class InboxListener:
     """Worker 0's end. The descriptors are made before the processes that inherit them."""
 
     def __init__(self, inbox: Inbox) -> None:

@@ -9,7 +9,7 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.schedule.partition import partition
 
 
-def spread(program: Elaborated, workers: int) -> dict[str, int] | None:
+def placement_by_level(program: Elaborated, workers: int) -> dict[str, int] | None:
     """A placement in which reactions of one level, which may run at once, are on different workers.
 
     None where banks that are spread evenly do as well. A reactor whose level leaves it the choice joins what it reads.
