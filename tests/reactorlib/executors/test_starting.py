@@ -15,22 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    ElaborationError,
-    Input,
-    Output,
-    Reactor,
-    RunError,
-    Timer,
-    WorkerError,
-    connect,
-    elaborate,
-    reaction,
-    run,
-    startup,
-)
+from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, elaborate, reaction, run, startup
+from reactorlib.errors import ElaborationError, RunError, WorkerError
 from reactorlib.executors import ended_runs
 from tests.choice import first
 from tests.reactorlib.conformance.reactors import noted as noted_reaction

@@ -132,11 +132,7 @@ def test_actions_are_kept_only_where_there_is_no_pickle() -> None:
 
 @pytest.mark.parametrize(
     ("make", "resumable", "seed", "match"),
-    [
-        (Closed, False, 1, "resumable"),
-        (Eased, False, 1, "EzPickle"),
-        (Closed, True, None, "seed"),
-    ],
+    [(Closed, False, 1, "resumable"), (Eased, False, 1, "EzPickle"), (Closed, True, None, "seed")],
 )
 def test_environments_that_cannot_be_saved_are_named(
     vector: Any, make: Any, resumable: bool, seed: Any, match: str
