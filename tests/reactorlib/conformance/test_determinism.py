@@ -2,10 +2,7 @@
 
 import gc
 import os
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
@@ -17,8 +14,7 @@ from reactorlib.errors import RunError
 from reactorlib.schedule.compiler import Compiler
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps
-
-ROOT = Path(__file__).parents[3]
+from tests.reactorlib.scripts import printed
 
 
 class Client(Reactor):
@@ -123,15 +119,9 @@ PROGRAM = """
 
 
 def test_digest_is_the_same_in_every_interpreter_whatever_its_hash_seed() -> None:
-    digests = set()
-    for seed in ("0", "1", "2"):
-        command = [sys.executable, "-c", textwrap.dedent(PROGRAM)]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=True
-        )
-        digests.add(done.stdout)
-    assert len(digests) == 1
+    program = textwrap.dedent(PROGRAM)
+    environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("0", "1", "2")]
+    assert len({printed("-c", program, env=environment) for environment in environments}) == 1
 
 
 def left_by_a_run(execute: Execute) -> list[ref[type]]:

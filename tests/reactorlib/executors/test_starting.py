@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from reactorlib.executors import ended_runs
 from tests.choice import first
 from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
+from tests.reactorlib.scripts import python
 
 START_METHODS = ["fork", "spawn", "forkserver"]
 ANEW = pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
@@ -130,9 +130,7 @@ def test_what_a_constructor_raises_in_a_worker_is_the_error(start_method, soon):
 def test_a_program_that_a_new_process_cannot_import_says_what_to_do(is_file, hint, tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(UNGUARDED)
-    command = [sys.executable, *([script] if is_file else ["-c", UNGUARDED])]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = python(script) if is_file else python("-c", UNGUARDED)
     assert done.returncode == 1
     assert is_file or done.stderr.count("Traceback") == 1, done.stderr
     assert hint in done.stderr.splitlines()[-1]

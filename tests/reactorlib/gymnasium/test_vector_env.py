@@ -6,8 +6,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -28,6 +26,7 @@ from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, chec
 from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
 from tests.choice import first
 from tests.reactorlib.gymnasium.environments import WAYS, failing, made
+from tests.reactorlib.scripts import python
 
 PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "20" if "PYTEST_XDIST_WORKER" in os.environ else "5"))
 MODES = list(AutoresetMode)
@@ -375,4 +374,4 @@ def test_a_forgotten_vector_is_closed() -> None:
 )
 def test_packages_are_imported_once_they_are_asked_for(module: str, absent: str) -> None:
     code = f"import sys, {module}; sys.exit({absent!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert python("-c", code).returncode == 0

@@ -16,6 +16,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.structure import BIG, SHORT
+from tests.reactorlib.scripts import printed
 from tests.reactorlib.transport.values import VALUES, Box, Celsius, Point, same
 
 MIB = 1 << 20
@@ -309,16 +310,13 @@ def test_a_message_can_go_to_several_receivers() -> None:
 
 
 def test_numpy_is_not_imported_for_values_without_arrays() -> None:
-    import subprocess
-    import sys
-
     code = (
         "import sys; from reactorlib.transport.exchange import Exchange\n"
         "x = Exchange(2); a, b = x.endpoint(0), x.endpoint(1); e = a.codec.encoder([1])\n"
         "for v in [1, 'a', (1, [2.0, None], {'a': b'x'}), {1, 2}, b'x' * 10000] * 4: assert b.codec.decode(e(v)) == v\n"
         "assert not {'numpy', 'torch'} & sys.modules.keys()\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    printed("-c", code)
 
 
 def test_a_codec_holds_on_to_nothing_that_it_carried(ends: Ends) -> None:

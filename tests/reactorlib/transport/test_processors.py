@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reactorlib.transport import processors, waiting
+from tests.reactorlib.scripts import python
 
-ROOT = Path(__file__).resolve().parents[3]
 Moves = list[set[int]]
 
 
@@ -146,8 +144,6 @@ finally:
 
 @pytest.mark.skipif(sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
 def test_on_this_machine_they_part() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", REAL], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )  # fmt: skip
+    done = python("-c", REAL)
     moved, free = done.stdout.split()
     assert (moved, free) == ("True", "True"), done.stderr
