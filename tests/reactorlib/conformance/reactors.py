@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib import ABSENT, MSEC, Input, LogicalAction, Output, Reactor, connect, reaction, startup
+from reactorlib import ABSENT, MSEC, Input, LogicalAction, Output, Reactor, connect, physical_elapsed, reaction, startup
 
 
 def noted(*triggers: Any, **roles: Any) -> Any:
@@ -41,6 +41,18 @@ class WideSource(Reactor):
     def send(self, out):
         for port, value in zip(out, self.values, strict=True):
             port.set(value)
+
+
+class Working(Reactor):
+    """Takes 5 ms at startup before it sends 1."""
+
+    out = Output[int]()
+
+    @reaction(startup, effects=out)
+    def work(self, out):
+        while physical_elapsed() < 5 * MSEC:
+            pass
+        out.set(1)
 
 
 class Sink(Reactor):

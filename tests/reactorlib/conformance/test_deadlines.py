@@ -28,7 +28,7 @@ from reactorlib import (
     startup,
     update_deadline,
 )
-from tests.reactorlib.conformance.reactors import Relay, noted
+from tests.reactorlib.conformance.reactors import Relay, Working, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 FAR = 1_000_000 * SEC
@@ -95,18 +95,6 @@ IN_TIME, LATE = ("in time", False, None), ("late", True, None)
 )
 def test_deadline_is_kept_or_missed_and_check_deadline_agrees_at_every_tag(execute: Execute, options, expected) -> None:
     assert values(execute(Dated, **options), "Dated.out") == expected
-
-
-class Working(Reactor):
-    """Takes 5 ms, which the others do not have."""
-
-    out = Output[int]()
-
-    @reaction(startup, effects=out)
-    def work(self, out):
-        while physical_elapsed() < 5 * MSEC:
-            pass
-        out.set(1)
 
 
 def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
