@@ -21,12 +21,6 @@ from tests.reactorlib.gymnasium.environments import failing, made
 PROBES = [name for name in probes.PROBES if name not in probes.TWINS]
 
 
-@pytest.fixture
-def pool(vector: Any) -> Any:
-    """Makes pools, and closes them after the test."""
-    return functools.partial(vector, kind=ReactorPool)
-
-
 @pytest.mark.parametrize(
     ("probe", "mode", "way"),
     [

@@ -35,7 +35,7 @@ class Eased(probes.Quiet, EzPickle):
         super().__init__(number)
 
 
-class Unlike(Closed):
+class Global(probes.Quiet):
     """Draws from a generator that is not its own."""
 
     def step(self, action: Any) -> Any:
@@ -43,12 +43,8 @@ class Unlike(Closed):
         return (observation, reward + random.random(), *rest)
 
 
-class Global(probes.Quiet):
-    """Draws from a generator that is not its own, and can be pickled."""
-
-    def step(self, action: Any) -> Any:
-        observation, reward, *rest = super().step(action)
-        return (observation, reward + random.random(), *rest)
+class Unlike(Global, Closed):
+    """Cannot be pickled either."""
 
 
 class Weird(Closed):

@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -206,25 +206,9 @@ def test_an_environment_registered_here_is_known_to_processes_that_are_spawned()
         del gymnasium.registry["reactor-test/Probe-v0"]
 
 
-def test_calls_in_two_halves_have_their_order(vector: Any) -> None:
-    env = vector(made("no infos"), workers=2)
-    with pytest.raises(NoAsyncCallError):
-        env.call_wait()
-    env.call_async("has_wrapper_attr", "count")
-    for call in (env.step_async, env.reset_async, lambda _=None: env.call_async("count"), env.step):
-        with pytest.raises(AlreadyPendingCallError):
-            call(None)
-    with pytest.raises(AlreadyPendingCallError):
-        env.set_attr("count", 1)
-    assert env.call_wait() == (True, True, True)
+def test_step_is_not_called_by_its_name(vector: Any) -> None:
     with pytest.raises(ValueError, match="`step`"):
-        env.call("step", 1)
-    assert env.get_attr("number") == (0, 1, 2)
-    env.set_attr("number", [5, 6, 7])
-    assert env.get_attr("number") == (5, 6, 7)
-    env.close()
-    with pytest.raises(ClosedEnvironmentError, match=r"`close\(\)`"):
-        env.step(np.zeros(3, np.int64))
+        vector(made("no infos"), workers=2).call("step", 1)
 
 
 APART = {"workers": 2, "caller_steps": False}
