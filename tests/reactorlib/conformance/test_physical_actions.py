@@ -1,6 +1,5 @@
 """Row "physical action". Nothing here sleeps to let something happen: threads are joined, waits are bounded."""
 
-import asyncio
 import os
 import signal
 import threading
@@ -215,18 +214,6 @@ def test_policy_applies_to_physical_actions(policy: Any, spacing: int, expected:
     assert values(result, "Spaced.seen") == expected
     times = [time_ns for time_ns, *_ in written(result, "Spaced.seen")]
     assert times[-1] - times[0] >= spacing * (len(expected) - 1)
-
-
-def test_asyncio_schedules_from_its_own_thread() -> None:
-    def source(event: PhysicalAction) -> None:
-        async def send() -> None:
-            for number in range(3):
-                await asyncio.sleep(0)
-                event.schedule(value=number)
-
-        asyncio.run(send())
-
-    assert values(listen(source, expected=3), "Listener.seen") == [0, 1, 2]
 
 
 def test_signal_handler_schedules_while_the_run_waits() -> None:
