@@ -20,6 +20,7 @@ import torch
 from reactorlib import MSEC, Reactor, RunError, Tag, run
 from reactorlib.worker.canonical_form import canonical
 from reactorlib.worker.trace import TraceRecord, digest_of
+from tests.reactorlib.conformance.reactors import Pair as Connected
 from tests.reactorlib.conformance.reactors import Source
 
 
@@ -281,12 +282,7 @@ def test_repeated_runs_have_one_digest_on_every_executor() -> None:
     assert len(digests) == 1
 
 
-class Private(Reactor):
-    def __init__(self) -> None:
-        self.source = Source([lambda: 1])
-
-
 @pytest.mark.parametrize("executor", ["inline", "threads"])
 def test_a_run_whose_trace_has_no_digest_names_the_port(executor: str) -> None:
-    with pytest.raises(RunError, match=r"^Private\.source\.out: a value of type list has no digest: .*lambda"):
-        run(Private, trace=True, executor=executor)
+    with pytest.raises(RunError, match=r"^Pair\.source\.out: a value of type list has no digest: .*lambda"):
+        run(Connected, source=lambda: Source([lambda: 1]), trace=True, executor=executor)

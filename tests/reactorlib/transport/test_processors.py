@@ -69,28 +69,22 @@ def test_where_other_programs_run_nobody_goes(
     assert moves == moved
 
 
-def test_two_looks_in_quick_succession_say_nothing_of_what_is_idle(
-    monkeypatch: pytest.MonkeyPatch, moves: Moves
+@pytest.mark.parametrize(
+    ("second_ns", "third_ns", "asked"),
+    [
+        pytest.param(processors.LOOK_NS - 1, processors.LOOK_NS, 2, id="the second too soon"),
+        pytest.param(processors.OLD_NS + 1, processors.OLD_NS + 1 + processors.LOOK_NS, 3, id="the first too old"),
+    ],
+)
+def test_two_looks_too_close_or_too_far_apart_say_nothing_of_what_is_idle(
+    monkeypatch: pytest.MonkeyPatch, moves: Moves, second_ns: int, third_ns: int, asked: int
 ) -> None:
     on(monkeypatch, 1, {70: 1})
-    ticks = iter((0, 1_000))
+    ticks = iter(range(0, asked * 1_000, 1_000))
     monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
     placement = processors.Placement()
-    assert [placement.leave((70,), now) for now in (0, processors.LOOK_NS - 1, processors.LOOK_NS)] == [
-        False,
-        False,
-        True,
-    ]
+    assert [placement.leave((70,), now) for now in (0, second_ns, third_ns)] == [False, False, True]
     assert moves == [{0, 2, 3}, {0, 1, 2, 3}]
-
-
-def test_an_old_look_says_nothing_of_what_is_idle(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
-    on(monkeypatch, 1, {70: 1})
-    ticks = iter((0, 1_000, 2_000))
-    monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
-    placement, late = processors.Placement(), processors.OLD_NS + 1
-    assert [placement.leave((70,), now) for now in (0, late, late + processors.LOOK_NS)] == [False, False, True]
-    assert len(moves) == 2
 
 
 def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
