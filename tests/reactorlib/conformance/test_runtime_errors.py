@@ -98,8 +98,6 @@ class Ticking(Reactor):
     ("options", "word"),
     [
         ({"timeout": -1 * MSEC}, "timeout"),
-        ({"timeout": "soon"}, "timeout"),
-        ({"timeout": 0.5}, "timeout"),
         ({"executor": "cluster"}, "inline"),
         ({"executor": "threads", "workers": 0}, "workers"),
         ({"colour": "red"}, "colour"),
@@ -155,11 +153,9 @@ def test_constructor_that_raises_names_its_class_and_keeps_the_cause(start: Any)
     assert isinstance(cause, ZeroDivisionError)
 
 
-def test_missing_and_unknown_parameters_are_named() -> None:
+def test_a_missing_parameter_is_named() -> None:
     with pytest.raises(ReactorError, match="message"):
         elaborate(Broken)
-    with pytest.raises(ReactorError, match="colour"):
-        elaborate(Ticking, colour="red")
 
 
 @pytest.mark.parametrize("function", [request_stop, current_tag, logical_time], ids=lambda each: each.__name__)

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, elaborate, reaction, run, startup
+from reactorlib import MSEC, Bank, Output, Reactor, Timer, elaborate, reaction, run, startup
 from reactorlib.errors import ElaborationError, RunError, WorkerError
 from reactorlib.executors import ended_runs
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import Pair
 from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
 from tests.reactorlib.scripts import python
@@ -208,34 +209,21 @@ class Large(Reactor):
         out.set(np.ones(1 << 20))
 
 
-class Sink(Reactor):
-    inp = Input[np.ndarray]()
-
-    @reaction(inp)
-    def take(self, inp) -> None:
-        self.last = inp.value
-
-
-class Heavy(Reactor):
-    def __init__(self) -> None:
-        self.large, self.sink = Large(), Sink()
-        connect(self.large.out, self.sink.inp)
-
-
 def shared_mappings() -> int:
     return Path("/proc/self/maps").read_text().count("memfd:reactorlib")
 
 
 @pytest.mark.slow(reason="hundreds of MiB in 26 runs; `make test` has runs that leave nothing")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.parametrize("mover", ["large", "sink"])
+@pytest.mark.parametrize("mover", ["source", "reader"])
 def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
     gc.collect()
     before = shared_mappings()
     gc.disable()
     try:
+        options = {"executor": "processes", "workers": 2, "placement": {f"Pair.{mover}": 1}}
         for _ in range(6):
-            run(Heavy, timeout=10 * MSEC, fast=True, executor="processes", workers=2, placement={f"Heavy.{mover}": 1})
+            run(Pair, source=Large, timeout=10 * MSEC, fast=True, **options)
         assert shared_mappings() - before <= 4  # at least 8 MiB each
         for _ in range(20):
             run(Star, rounds=2, executor="processes", workers=2)

@@ -13,10 +13,10 @@ from gymnasium.utils import EzPickle
 
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, ResumeError, probes
 from reactorlib.gymnasium.check import difference
-from reactorlib.gymnasium.isolation import Finding, Isolation
 from reactorlib.gymnasium.journal import Journal
 from tests.reactorlib.gymnasium.environments import WAYS, failing, made
 from tests.reactorlib.gymnasium.random_pools import run
+from tests.reactorlib.gymnasium.test_isolate import report
 
 
 class Closed(probes.Quiet):
@@ -193,9 +193,7 @@ def test_environments_in_processes_of_their_own_are_saved_with_their_generators(
 
 
 def test_a_generator_that_no_one_has_for_itself_is_refused_in_a_process_of_its_own(vector: Any) -> None:
-    found = (Finding("class or module state", 1, "reward"), Finding("numpy.random", 1, "reward"))
-    report = Isolation("", found, (), (), (), 1, 0.0)
-    ours = vector(several(Global, 2), isolate=report)
+    ours = vector(several(Global, 2), isolate=report("class or module state", "numpy.random"))
     ours.reset(seed=1)
     steps(ours, 1)
     with pytest.raises(ResumeError, match=r"draws from random,"):

@@ -25,10 +25,10 @@ from reactorlib import WorkerError
 from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, check_vector_env, probes
 from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
 from tests.choice import first
-from tests.reactorlib.gymnasium.environments import WAYS, failing, made
+from tests.reactorlib.executors.conftest import PATIENCE_S
+from tests.reactorlib.gymnasium.environments import WAYS, Held, failing, made
 from tests.reactorlib.scripts import python
 
-PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "20" if "PYTEST_XDIST_WORKER" in os.environ else "5"))
 MODES = list(AutoresetMode)
 CLASSIC = ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"]
 TOYS = ["Blackjack-v1", "CliffWalking-v1", "FrozenLake-v1", "Taxi-v4"]
@@ -282,19 +282,13 @@ def test_an_environment_that_hangs_is_named_and_left_behind(at: str) -> None:
 
 
 def test_a_wait_that_was_too_short_is_waited_again(vector: Any) -> None:
-    event = multiprocessing.get_context("fork").Event()
-
-    class Slow(probes.Quiet):
-        def step(self, action: Any) -> Any:
-            assert event.wait(PATIENCE_S)
-            return super().step(action)
-
-    env = vector([functools.partial(Slow, n) for n in range(2)], workers=1, caller_steps=False)
+    go = multiprocessing.get_context("fork").Event()
+    env = vector([functools.partial(Held, n, go) for n in range(2)], workers=1, caller_steps=False)
     env.reset(seed=1)
-    env.step_async(np.zeros(2, np.int64))
+    env.step_async(np.array([2, 0]))
     with pytest.raises(TimeoutError):
         env.step_wait(timeout=0.01)
-    event.set()
+    go.set()
     assert env.step_wait(timeout=PATIENCE_S)[0].shape == (2, 3)
 
 

@@ -239,10 +239,18 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
         ends.other.codec.decode(message)
 
 
+class Unpicklable:
+    """Refuses with an error of its own."""
+
+    def __reduce__(self) -> str:
+        raise ZeroDivisionError("no way")
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [
         (lambda: 0, ["function", "lambda"]),
+        ((np.zeros(MIB), Unpicklable()), ["Unpicklable ([1] of a value of type tuple)", "ZeroDivisionError: no way"]),
         ((1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}), ["generator", "[2]['b'][1]", "tuple"]),
         ({"env": Box(lambda: 0)}, ["function", "['env'].content", "dict"]),
     ],
@@ -255,23 +263,11 @@ def test_what_cannot_be_pickled_is_named_with_the_reason(ends: Ends, value: Any,
             assert word in str(caught.value)
 
 
-class Unpicklable:
-    """Refuses with an error of its own."""
-
-    def __reduce__(self) -> str:
-        raise ZeroDivisionError("no way")
-
-
 class Unbuildable:
     """Can be pickled, not be built."""
 
     def __reduce__(self) -> Any:
         return divmod, (1, 0)
-
-
-def test_an_error_raised_while_pickling_is_the_reason(ends: Ends) -> None:
-    with pytest.raises(WorkerError, match=r"Unpicklable \(\[1\] of a value of type tuple\).*ZeroDivisionError: no way"):
-        ends.one.codec.encode((np.zeros(MIB), Unpicklable()), [1])
 
 
 def test_a_value_that_cannot_be_built_is_an_error_of_the_receiver(ends: Ends) -> None:
