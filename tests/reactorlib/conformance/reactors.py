@@ -70,8 +70,7 @@ class WideSink(Reactor):
 
     inp, seen = Input[Any](width="width"), Output[tuple[Any, ...]]()
 
-    def __init__(self, width: int):
-        pass
+    def __init__(self, width: int): ...
 
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):

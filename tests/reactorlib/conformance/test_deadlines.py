@@ -69,8 +69,7 @@ class Dated(Reactor):
     tick = Timer(offset="offset", period="period")
     out = Output[tuple]()
 
-    def __init__(self, deadline: int = FAR, offset: int = 0, period: int = 0):
-        pass
+    def __init__(self, deadline: int = FAR, offset: int = 0, period: int = 0): ...
 
     @reaction(tick, inp, effects=out, deadline="deadline")
     def act(self, tick, inp, out):

@@ -254,8 +254,7 @@ def test_setting_an_output_of_a_contained_reactor(execute: Execute) -> None:
 
 
 class Takes(Reactor):
-    def __init__(self, size: int = 1):
-        pass
+    def __init__(self, size: int = 1): ...
 
 
 @pytest.mark.parametrize("main", [Source, Takes])

@@ -39,8 +39,7 @@ class Listener(Reactor):
     tick = Timer(offset="offset", period=4 * MSEC)
     seen = Output[tuple]()
 
-    def __init__(self, offset: int = 0):
-        pass
+    def __init__(self, offset: int = 0): ...
 
     @reaction(inp, tick, effects=seen)
     def hear(self, inp, tick, seen):

@@ -144,8 +144,7 @@ def test_a_constructor_takes_parameters_in_all_of_pythons_ways(execute: Execute,
     class Several(Reactor):
         out = Output[int](width=lambda names, options: len(names) + len(options))
 
-        def __init__(self, *names: str, **options: int):
-            pass
+        def __init__(self, *names: str, **options: int): ...
 
         @reaction(startup, effects=out)
         def begin(self, out):
@@ -161,8 +160,7 @@ def test_a_constructor_takes_parameters_in_all_of_pythons_ways(execute: Execute,
 
 
 class NoParameters(Reactor):
-    def __init__(self):
-        pass
+    def __init__(self): ...
 
 
 class NoConstructor(Reactor): ...

@@ -147,8 +147,7 @@ def test_width_comes_from_parameters_and_expressions(execute: Execute) -> None:
         by_expression, one = Output[int](width=lambda n, m: n * m), Output[int](width=1)
         sizes = Output[tuple]()
 
-        def __init__(self, n: int = 2, m: int = 3):
-            pass
+        def __init__(self, n: int = 2, m: int = 3): ...
 
         @reaction(startup, effects=[by_name, by_expression, one, sizes])
         def begin(self, by_name, by_expression, one, sizes):

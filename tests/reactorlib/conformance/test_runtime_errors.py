@@ -173,8 +173,7 @@ class Changing(Reactor):
     inp = Input[Any](width="width", mutable=True)
     change = noted(inp)
 
-    def __init__(self, width: int = 1):
-        pass
+    def __init__(self, width: int = 1): ...
 
 
 def test_value_of_a_mutable_input_that_cannot_be_copied() -> None:

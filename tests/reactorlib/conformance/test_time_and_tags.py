@@ -66,8 +66,7 @@ class Periodic(Reactor):
     tick = Timer(offset="offset", period="period")
     beat = noted(tick)
 
-    def __init__(self, offset: int = 0, period: int = 0):
-        pass
+    def __init__(self, offset: int = 0, period: int = 0): ...
 
 
 @pytest.mark.parametrize(("timeout", "ticks"), [(9, (2, 5, 8)), (8, (2, 5, 8))])

@@ -106,8 +106,7 @@ class Page(HTMLParser):
         if tag != "meta":
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
-        pass
+    def handle_startendtag(self, tag, attrs): ...
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag

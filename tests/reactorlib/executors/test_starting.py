@@ -137,14 +137,6 @@ def test_a_program_that_a_new_process_cannot_import_says_what_to_do(is_file, hin
     assert hint in done.stderr.splitlines()[-1]
 
 
-def test_a_placement_that_cannot_be_is_refused():
-    for executor in ("threads", "processes"):
-        with pytest.raises(RunError, match=r"names no reactor of this program: 'Star\.leaf'"):
-            run(Star, executor=executor, placement={"Star.leaf": 0})
-        with pytest.raises(RunError, match="there are workers 0 to 1"):
-            run(Star, executor=executor, workers=2, placement={"Star.hub": 2})
-
-
 ELSEWHERE = dict.fromkeys(("Star", "Star.hub", "Star.leaf[0]", "Star.leaf[1]", "Star.leaf[2]"), 1)
 
 
