@@ -143,12 +143,14 @@ def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
 THREADS, EACH = 8, 1250
 
 
-def flood(event: PhysicalAction) -> None:
+def flood(event: PhysicalAction, senders: int = THREADS, each: int = EACH) -> None:
+    """Schedule that many events from each of several threads: (sender, number)."""
+
     def send(sender: int) -> None:
-        for number in range(EACH):
+        for number in range(each):
             event.schedule(value=(sender, number))
 
-    threads = [threading.Thread(target=send, args=(sender,)) for sender in range(THREADS)]
+    threads = [threading.Thread(target=send, args=(sender,)) for sender in range(senders)]
     for thread in threads:
         thread.start()
     for thread in threads:

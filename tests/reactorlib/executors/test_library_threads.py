@@ -17,43 +17,27 @@ from reactorlib.executors import library_threads
 from tests.reactorlib.scripts import ROOT, printed
 
 SCRIPT = """
-import os
 import torch
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, run, startup
+from reactorlib import Bank, Output, Reactor, reaction, run, startup
 
 class Leaf(Reactor):
-    inp = Input()
     out = Output()
 
-    @reaction(inp, effects=out)
-    def answer(self, inp, out):
+    @reaction(startup, effects=out)
+    def answer(self, out):
         big = torch.ones(1000, 1000)
         out.set((torch.get_num_threads(), float((big @ big).sum())))
 
-class Hub(Reactor):
-    out = Output()
-    inp = Input(width=3)
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(1)
-
-    @reaction(inp)
-    def gather(self, inp):
-        print([answer.value for answer in inp])
-
 class Main(Reactor):
     def __init__(self):
-        self.hub = Hub()
         self.leaf = Bank(Leaf, 3)
-        connect(self.hub.out, self.leaf.inp)
-        connect(self.leaf.out, self.hub.inp)
 
 torch.set_num_threads(2)
 big = torch.ones(2000, 2000)
 (big @ big).sum()
 (big + big).sum()
-run(Main, executor='processes', workers=3, start_method='fork')
+trace = run(Main, executor='processes', workers=3, start_method='fork', trace=True).trace
+print([value for record in trace for _, value in record.writes])
 print(torch.get_num_threads())
 """
 
