@@ -56,13 +56,16 @@ class Working(Reactor):
 
 
 class Sink(Reactor):
-    """Reports each value that arrives."""
+    """Reports each value that arrives, or what a function makes of it."""
 
     inp, seen = Input[Any](), Output[Any]()
 
+    def __init__(self, look: Callable[[Any], Any] = lambda value: value):
+        self.look = look
+
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):
-        seen.set(inp.value)
+        seen.set(self.look(inp.value))
 
 
 class WideSink(Reactor):

@@ -26,14 +26,8 @@ def test_delayed_connection_arrives_at_microstep_zero_or_one_microstep_later(exe
 
 @pytest.mark.parametrize("after", [None, 0, 1 * MSEC])
 def test_connection_copies_nothing_in_one_address_space(path: str, after: int | None) -> None:
-    class TokenSink(Reactor):
-        inp, seen = Input[object](), Output[bool]()
-
-        @reaction(inp, effects=seen)
-        def hear(self, inp, seen):
-            seen.set(inp.value is TOKEN)
-
-    result = run(Pair, source=partial(Source, TOKEN), reader=TokenSink, after=after, fast=True, trace=True)
+    reader = partial(Sink, lambda value: value is TOKEN)
+    result = run(Pair, source=partial(Source, TOKEN), reader=reader, after=after, fast=True, trace=True)
     assert values(result, "Pair.reader.seen") == [True]
 
 

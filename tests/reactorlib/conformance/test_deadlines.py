@@ -28,7 +28,7 @@ from reactorlib import (
     startup,
     update_deadline,
 )
-from tests.reactorlib.conformance.reactors import Relay, Working, noted
+from tests.reactorlib.conformance.reactors import Pair, Relay, Working, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 FAR = 1_000_000 * SEC
@@ -97,13 +97,8 @@ def test_deadline_is_kept_or_missed_and_check_deadline_agrees_at_every_tag(execu
 
 
 def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
-    class Elsewhere(Reactor):
-        def __init__(self):
-            self.working, self.actor = Working(), Dated(2 * MSEC, offset=10 * SEC)
-            connect(self.working.out, self.actor.inp)
-
-    result = execute(Elsewhere)
-    assert values(result, "Elsewhere.actor.out") == [("late", True, 1), ("in time", False, 1)]
+    result = execute(Pair, source=Working, reader=lambda: Dated(2 * MSEC, offset=10 * SEC))
+    assert values(result, "Pair.reader.out") == [("late", True, 1), ("in time", False, 1)]
 
 
 @pytest.mark.parametrize("fast", [False, True])

@@ -13,7 +13,6 @@ from reactorlib import (
     Output,
     Reactor,
     Timer,
-    connect,
     current_tag,
     elaborate,
     logical_time,
@@ -195,14 +194,10 @@ def test_a_late_failure_to_copy_names_the_input_and_spares_the_senders(options: 
         def end(self):
             self.ended.append(self.bank_index)
 
-    class CopyingMany(Reactor):
-        def __init__(self, ended: list[int]):
-            self.senders, self.reader = Bank(LateSender, 40, ended), Changing(40)
-            connect(self.senders.out, self.reader.inp)
-
     ended: list[int] = []
+    ends = {"source": lambda: Bank(LateSender, 40, ended), "reader": lambda: Changing(40)}
     with pytest.raises(ReactionError, match="not to be copied") as caught:
-        run(CopyingMany, ended=ended, fast=True, timeout=9 * MSEC, **options)
-    assert (caught.value.reactor, caught.value.reaction) == ("CopyingMany.reader", "inp[3]")
+        run(Pair, **ends, fast=True, timeout=9 * MSEC, **options)
+    assert (caught.value.reactor, caught.value.reaction) == ("Pair.reader", "inp[3]")
     assert tuple(caught.value.tag) == (6 * MSEC, 0)
     assert sorted(ended) == list(range(40))

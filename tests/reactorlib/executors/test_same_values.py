@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactorlib import Input, Output, Reactor, WorkerError, reaction, run
+from reactorlib import Input, WorkerError, run
 from reactorlib.worker.canonical_form import canonical
-from tests.reactorlib.conformance.reactors import Pair, Source
+from tests.reactorlib.conformance.reactors import Pair, Sink, Source
 from tests.reactorlib.observing import values
 from tests.reactorlib.scripts import printed
 
@@ -24,16 +24,8 @@ ALIGNED = np.dtype([("a", "i1"), ("b", "i1")], align=True)
 PACKED = np.dtype([("a", "i1"), ("b", "i1")])
 
 
-class Looker(Reactor):
+class Looker(Sink):
     inp = Input[Any](mutable=True)
-    seen = Output[Any]()
-
-    def __init__(self, look: Callable[[Any], Any]) -> None:
-        self.look = look
-
-    @reaction(inp, effects=seen)
-    def see(self, inp, seen) -> None:
-        seen.set(self.look(inp.value))
 
 
 def seen(executor: str, make: Callable[[int], Any], look: Callable[[Any], Any]) -> list[Any]:
