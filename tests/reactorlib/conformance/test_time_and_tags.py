@@ -34,6 +34,7 @@ from reactorlib import (
 )
 from reactorlib.tag import Time
 from tests.reactorlib.conformance.reactors import Pair, Source, noted
+from tests.reactorlib.conformance.test_mistakes import Schedules
 from tests.reactorlib.observing import Execute, reactions, story, values, written
 
 
@@ -208,17 +209,6 @@ def declaring(element: object) -> type[Reactor]:
     return type("Main", (Reactor,), {"it": element})
 
 
-class Scheduling(Reactor):
-    act = LogicalAction[int]()
-
-    def __init__(self, delay: Any):
-        self.delay = delay
-
-    @reaction(startup, effects=act)
-    def begin(self, act):
-        act.schedule(self.delay)
-
-
 WANTED: dict[str, Callable[[Any], object]] = {
     "offset": lambda time: run(declaring(Timer(offset=time)), timeout=0, fast=True),
     "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
@@ -227,7 +217,7 @@ WANTED: dict[str, Callable[[Any], object]] = {
     "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
     "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
-    "extra_delay": lambda time: run(Scheduling, delay=time, timeout=0, fast=True),
+    "extra_delay": lambda time: run(Schedules, delay=time, action="logical", timeout=0, fast=True),
 }
 
 

@@ -17,6 +17,7 @@ from reactorlib.transport.codec import Codec
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.structure import BIG, SHORT
 from tests.reactorlib.scripts import printed
+from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.values import VALUES, Box, Celsius, Point, same
 
 MIB = 1 << 20
@@ -37,10 +38,9 @@ class Ends(NamedTuple):
 
 
 @pytest.fixture
-def ends() -> Iterator[Ends]:
-    exchange = Exchange(2, capacity=256 * MIB)
-    yield Ends(exchange.endpoint(0), exchange.endpoint(1))
-    exchange.close()
+def ends(make_exchange: MakeExchange) -> Ends:
+    exchange = make_exchange()
+    return Ends(exchange.endpoint(0), exchange.endpoint(1))
 
 
 @pytest.fixture(scope="module")
@@ -295,14 +295,13 @@ def test_decoding_needs_no_order(ends: Ends) -> None:
         assert same(ends.other.codec.decode(message), value)
 
 
-def test_a_message_can_go_to_several_receivers() -> None:
-    exchange = Exchange(3, capacity=64 * MIB)
+def test_a_message_can_go_to_several_receivers(make_exchange: MakeExchange) -> None:
+    exchange = make_exchange(3, capacity=64 * MIB)
     ends = [exchange.endpoint(worker) for worker in range(3)]
     for _ in range(100):  # 800 MB in all
         message = ends[0].codec.encode(np.full(MIB, 3.0), [1, 2])
         for end in ends[1:]:
             assert end.codec.decode(message)[-1] == 3
-    exchange.close()
 
 
 def test_numpy_is_not_imported_for_values_without_arrays() -> None:
