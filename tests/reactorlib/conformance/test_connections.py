@@ -6,7 +6,7 @@ import pytest
 
 from reactorlib import MSEC, Bank, Input, LogicalAction, Output, Reactor, connect, reaction, request_stop, run, startup
 from tests.reactorlib.conformance.reactors import Pair, Sink, Source, WideSink, WideSource, Working
-from tests.reactorlib.observing import Execute, reactions, steps, values, written
+from tests.reactorlib.observing import Execute, steps, values, written
 
 TOKEN = object()
 SEVEN = partial(Source, 7)
@@ -58,13 +58,6 @@ def test_several_values_are_in_flight_and_the_last_set_of_a_tag_travels(execute:
 def test_broadcast_repeats_the_left_side_until_the_right_is_full(execute: Execute, repeats: int) -> None:
     result = execute(Pair, source=partial(WideSource, 0, 1, 2), reader=partial(WideSink, 3 * repeats))
     assert values(result, "Pair.reader.seen") == [(0, 1, 2) * repeats]
-
-
-def test_broadcast_to_a_bank(execute: Execute) -> None:
-    assert reactions(execute(Pair, source=SEVEN, reader=lambda: Bank(Sink, 3))) == [
-        (0, 0, "Pair.source.send"),
-        *((0, 0, f"Pair.reader[{index}].hear") for index in range(3)),
-    ]
 
 
 def test_lists_on_both_sides_connect_in_parallel(execute: Execute) -> None:

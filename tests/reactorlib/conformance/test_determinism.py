@@ -8,7 +8,7 @@ from weakref import ref
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate, reaction, run
+from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, reaction, run
 from reactorlib.cpus import gil_enabled
 from reactorlib.errors import RunError
 from reactorlib.schedule.compiler import Compiler
@@ -59,15 +59,6 @@ def test_repetitions_paced_and_fast_have_one_trace_and_one_digest(execute: Execu
         again = execute(Main, timeout=10 * MSEC, fast=fast)
         assert steps(again) == steps(first)
         assert again.digest == first.digest
-
-
-def test_program_and_class_run_alike(execute: Execute) -> None:
-    assert execute(elaborate(Main, n=3), timeout=4 * MSEC).digest == execute(Main, n=3, timeout=4 * MSEC).digest
-
-
-def test_digest_tells_different_runs_apart(execute: Execute) -> None:
-    options = ({"timeout": 10 * MSEC}, {"timeout": 12 * MSEC}, {"timeout": 10 * MSEC, "n": 3})
-    assert len({execute(Main, **given).digest for given in options}) == 3
 
 
 @pytest.mark.usefixtures("path")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reactorlib import MSEC, Bank, Output, Reactor, Timer, elaborate, reaction, run, startup
+from reactorlib import MSEC, Bank, Output, Reactor, Timer, reaction, run, startup
 from reactorlib.errors import ElaborationError, RunError, WorkerError
 from reactorlib.executors import ended_runs
 from tests.choice import first
@@ -143,12 +143,6 @@ ELSEWHERE = dict.fromkeys(("Star", "Star.hub", "Star.leaf[0]", "Star.leaf[1]", "
 @pytest.mark.parametrize(("workers", "placement"), [(1, None), (2, None), (7, None), (2, ELSEWHERE)])
 def test_more_workers_than_reactors_or_one_and_all_of_them_elsewhere(executor, workers, placement, digest):
     assert run(Star, trace=True, executor=executor, workers=workers, placement=placement).digest == digest
-
-
-def test_a_program_runs_again(executor, digest):
-    program = elaborate(Star)
-    for _ in range(3):
-        assert run(program, trace=True, executor=executor, workers=2).digest == digest
 
 
 def test_runs_side_by_side_in_threads(executor, digest):
