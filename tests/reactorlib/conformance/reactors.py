@@ -1,9 +1,10 @@
 """Reactors that many tests connect: a source of given values, readers that report, reactions that only run."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib import ABSENT, MSEC, Input, LogicalAction, Output, Reactor, connect, physical_elapsed, reaction, startup
+from reactorlib import ABSENT, MSEC, Bank, Input, LogicalAction, Output, Reactor, connect, reaction, startup
 
 
 def noted(*triggers: Any, **roles: Any) -> Any:
@@ -50,7 +51,8 @@ class Working(Reactor):
 
     @reaction(startup, effects=out)
     def work(self, out):
-        while physical_elapsed() < 5 * MSEC:
+        until = time.monotonic() + 0.005
+        while time.monotonic() < until:
             pass
         out.set(1)
 
@@ -120,3 +122,10 @@ class Pair(Reactor):
     def __init__(self, source: Callable[[], Any], reader: Callable[[], Any] = Sink, **connection: Any):
         self.source, self.reader = source(), reader()
         connect(self.source.out, self.reader.inp, **connection)
+
+
+class Members(Reactor):
+    """A bank, and nothing else."""
+
+    def __init__(self, kind: type[Reactor], count: int, arguments: tuple[Any, ...] = ()):
+        self.members = Bank(kind, count, *arguments)

@@ -33,7 +33,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.tag import Time
-from tests.reactorlib.conformance.reactors import Pair, Source, noted
+from tests.reactorlib.conformance.reactors import Members, Pair, Source, noted
 from tests.reactorlib.conformance.test_mistakes import Schedules
 from tests.reactorlib.observing import Execute, reactions, story, values, written
 
@@ -150,17 +150,11 @@ def test_reactions_read_tag_and_logical_time_and_the_run_has_one_start(execute: 
             starts = {start_time(), logical_time() - logical_elapsed()}
             told.set((tick.is_present, tuple(current_tag()), logical_elapsed(), starts))
 
-    class Watches(Reactor):
-        """Members on every worker."""
-
-        def __init__(self):
-            self.members = Bank(Watch, 3)
-
     before = time.time_ns()
-    result = execute(Watches, timeout=4 * MSEC)
+    result = execute(Members, kind=Watch, count=3, timeout=4 * MSEC)  # on every worker
     starts: set[int] = set()
     for index in range(3):
-        told = written(result, f"Watches.members[{index}].told")
+        told = written(result, f"Members.members[{index}].told")
         assert [(at, microstep, *value[:3]) for at, microstep, value in told] == [
             (at * MSEC, microstep, microstep == 0, (at * MSEC, microstep), at * MSEC)
             for at in (1, 3)

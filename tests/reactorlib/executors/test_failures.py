@@ -16,6 +16,7 @@ import pytest
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
 from reactorlib.executors.processes import exit_code
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import Members
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, WordlessError, note, noted
 
 # An order of events that is met now and then is met in one of so many runs.
@@ -147,14 +148,9 @@ class Closing(Reactor):
             time.sleep(30)
 
 
-class Closed(Reactor):
-    def __init__(self) -> None:
-        self.members = Bank(Closing, 2)
-
-
 def test_a_worker_that_closes_its_files_and_lives_on_is_killed(soon):
     with soon(), pytest.raises(WorkerError, match=r"worker 1 .* was killed by SIGKILL"):
-        run(Closed, executor="processes", workers=2, placement={"Closed.members[1]": 1})
+        run(Members, kind=Closing, count=2, executor="processes", workers=2, placement={"Members.members[1]": 1})
 
 
 @pytest.mark.parametrize("code", [0, 3, -signal.SIGTERM])
@@ -225,11 +221,6 @@ class Breaks(Reactor):
         note(self.log, f"{self.bank_index} ended")
 
 
-class Breaking(Reactor):
-    def __init__(self, log: str, error: BaseException) -> None:
-        self.members = Bank(Breaks, 3, log, error)
-
-
 def local_abort() -> BaseException:
     class Local(Abort): ...
 
@@ -241,9 +232,10 @@ def local_abort() -> BaseException:
 def test_what_is_no_exception_passes_as_it_is_and_every_shutdown_reaction_runs(executor, kind, log, soon):
     lock = threading.Lock()
     error = {"abort": Abort("stop it", lock), "quit": Quit(7, lock), "local": local_abort()}[kind]
-    placement = {f"Breaking.members[{index}]": index for index in range(3)}
+    members = {"kind": Breaks, "count": 3, "arguments": (log, error)}
+    placement = {f"Members.members[{index}]": index for index in range(3)}
     with soon(), pytest.raises(BaseException) as caught:
-        run(Breaking, log=log, error=error, executor=executor, workers=3, placement=placement)
+        run(Members, **members, executor=executor, workers=3, placement=placement)
     assert not isinstance(caught.value, Exception)
     assert sorted(noted(log)) == ["0 ended", "1 ended", "2 ended"]
     if executor == "processes":  # a lock cannot travel

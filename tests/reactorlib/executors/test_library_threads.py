@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np  # noqa: F401  # brings OpenBLAS along
 import pytest
 
-from reactorlib import Bank, Output, ReactionError, Reactor, RunError, reaction, run, startup
+from reactorlib import Output, ReactionError, Reactor, RunError, reaction, run, startup
 from reactorlib.executors import library_threads
+from tests.reactorlib.conformance.reactors import Members
 from tests.reactorlib.scripts import ROOT, printed
 
 SCRIPT = """
@@ -66,11 +67,6 @@ class Count(Reactor):
         threads.set(openblas_threads())
 
 
-class Counts(Reactor):
-    def __init__(self) -> None:
-        self.count = Bank(Count, 2)
-
-
 def openblas_threads() -> list[int]:
     return [get() for get, _ in library_threads.openblas().values()]
 
@@ -104,7 +100,8 @@ def test_the_blas_of_numpy_has_one_thread_in_each_worker_unless_asked(executor, 
     if asked is not None:
         monkeypatch.setenv("OMP_NUM_THREADS", asked)
     before = {**os.environ}
-    result = run(Counts, trace=True, executor=executor, workers=2, library_threads=option)
+    options = {"executor": executor, "workers": 2, "library_threads": option}
+    result = run(Members, kind=Count, count=2, trace=True, **options)
     assert seen(result) == [[threads], [threads]]
     assert openblas_threads() == [2]
     assert {**os.environ} == before

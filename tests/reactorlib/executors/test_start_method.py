@@ -23,36 +23,18 @@ from tests.reactorlib.scripts import LIMIT_S, ROOT, printed
 PROGRAM = """
 from reactorlib import *
 
-class Square(Reactor):
+class Member(Reactor):
+    tick = Timer(0, 1 * MSEC)
     inp, out = Input[int](), Output[int]()
 
-    @reaction(inp, effects=out)
-    def work(self, inp, out):
-        out.set(inp.value ** 2)
+    @reaction(tick, uses=inp, effects=out)
+    def work(self, tick, inp, out):
+        out.set((inp.value or self.bank_index) + 1)
 
 class Main(Reactor):
     def __init__(self):
-        self.hub = Hub(3)
-        self.squares = Bank(Square, 3)
-        connect(self.hub.ask, self.squares.inp)
-        connect(self.squares.out, self.hub.answers)
-
-class Hub(Reactor):
-    ask = Output[int]()
-    tick = Timer(0, 1 * MSEC)
-    answers = Input[int](width=lambda n: n)
-
-    def __init__(self, n):
-        self.rounds = 0
-
-    @reaction(tick, effects=ask)
-    def begin(self, tick, ask):
-        self.rounds += 1
-        ask.set(self.rounds)
-
-    @reaction(answers)
-    def gather(self, answers):
-        assert [answer.value for answer in answers] == [self.rounds ** 2] * 3
+        self.members = Bank(Member, 3)
+        connect(self.members[0].out, self.members[2].inp)
 
 """
 CALL = "run(Main, executor='processes', workers=3, timeout=20 * MSEC, fast=True, trace=True)"

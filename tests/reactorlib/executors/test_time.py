@@ -32,7 +32,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.transport import waiting
-from tests.reactorlib.conformance.reactors import Pair, Relay, Sink, Source
+from tests.reactorlib.conformance.reactors import Members, Pair, Relay, Sink, Source
 from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.conformance.test_physical_actions import LIMIT, Listener, flood
 from tests.reactorlib.executors.programs import note, noted
@@ -78,11 +78,7 @@ def test_starting_processes_costs_no_deadline():
         def late(self, said) -> None:
             said.set("missed")
 
-    class Main(Reactor):
-        def __init__(self) -> None:
-            self.punctual = Bank(Punctual, 8)
-
-    result = run(Main, trace=True, executor="processes", workers=8)
+    result = run(Members, kind=Punctual, count=8, trace=True, executor="processes", workers=8)
     assert [value for record in result.trace for _, value in record.writes] == ["kept"] * 8
 
 
