@@ -18,11 +18,7 @@ def test_presence_ends_with_the_microstep(execute: Execute) -> None:
 
 
 def test_value_is_none_before_the_first(execute: Execute) -> None:
-    class Main(Reactor):
-        def __init__(self):
-            self.unconnected = Reader(2)
-
-    assert values(execute(Main), "Main.unconnected.seen") == [(False, None)] * 2
+    assert values(execute(Reader, looks=2), "Reader.seen") == [(False, None)] * 2
 
 
 def test_none_is_a_value_like_any_other(execute: Execute) -> None:
