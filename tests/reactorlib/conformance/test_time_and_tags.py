@@ -33,6 +33,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.tag import Time
+from tests.reactorlib.conformance.faulty import declaring
 from tests.reactorlib.conformance.reactors import Members, Pair, Source, noted
 from tests.reactorlib.conformance.test_mistakes import Schedules
 from tests.reactorlib.observing import Execute, reactions, story, values, written
@@ -199,17 +200,13 @@ def test_fast_run_does_not_wait(execute: Execute) -> None:
     assert time.monotonic_ns() - begun < 60 * SEC
 
 
-def declaring(element: object) -> type[Reactor]:
-    return type("Main", (Reactor,), {"it": element})
-
-
 WANTED: dict[str, Callable[[Any], object]] = {
-    "offset": lambda time: run(declaring(Timer(offset=time)), timeout=0, fast=True),
-    "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
-    "min_delay": lambda time: run(declaring(LogicalAction(min_delay=time)), timeout=0, fast=True),
-    "min_spacing": lambda time: run(declaring(LogicalAction(min_spacing=time)), timeout=0, fast=True),
+    "offset": lambda time: run(declaring(it=Timer(offset=time)), timeout=0, fast=True),
+    "period": lambda time: run(declaring(it=Timer(period=time)), timeout=0, fast=True),
+    "min_delay": lambda time: run(declaring(it=LogicalAction(min_delay=time)), timeout=0, fast=True),
+    "min_spacing": lambda time: run(declaring(it=LogicalAction(min_spacing=time)), timeout=0, fast=True),
     "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
-    "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
+    "deadline": lambda time: run(declaring(it=noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
     "extra_delay": lambda time: run(Schedules, delay=time, action="logical", timeout=0, fast=True),
 }
