@@ -1,14 +1,12 @@
 """Commands are called in this process, from the root of the repository."""
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from reactorlib.cli import main
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.reactorlib.scripts import ROOT
 
 
 class Called(NamedTuple):

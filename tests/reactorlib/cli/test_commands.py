@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from reactorlib.cli.target import parsed_time
-from tests.reactorlib.cli.conftest import ROOT
+from tests.reactorlib.scripts import ROOT
 
 POWERS, CYCLE, FURNACE = (f"examples/{name}" for name in ("powers.py:Powers", "cycle.py:Cycle", "furnace.py:Furnace"))
 SCREEN = 24  # lines

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from reactorlib.lf import LinguaFrancaWarning
-from tests.reactorlib.cli.conftest import ROOT
+from tests.reactorlib.scripts import ROOT
 
 PROGRAM = """\
 target Python { timeout: 20 ms, fast: true }

@@ -7,21 +7,7 @@ from typing import Any
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    Input,
-    LogicalAction,
-    Mode,
-    Output,
-    Reactor,
-    State,
-    Timer,
-    connect,
-    elaborate,
-    run,
-    startup,
-)
+from reactorlib import MSEC, Bank, Input, Mode, Output, Reactor, State, Timer, connect, elaborate, run, startup
 from reactorlib.errors import ElaborationError
 from tests.reactorlib.conformance.reactors import Relay, noted
 
@@ -34,12 +20,6 @@ class Source(Reactor):
 class Sink(Reactor):
     inp, wide = Input[int](), Input[int](width=2)
     hear = noted(inp, wide)
-
-
-class Other(Reactor):
-    act = LogicalAction()
-    out = Output[int]()
-    tick = Timer()
 
 
 class Box(Reactor):

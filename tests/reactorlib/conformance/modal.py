@@ -1,8 +1,8 @@
-"""A modal reactor for the tests of modes, which switches as a script says."""
+"""For the tests of modes: a modal reactor that switches as a script says, and one that sends at shutdown."""
 
 from typing import Any
 
-from reactorlib import MSEC, Mode, Reactor, Timer, history, reaction, reset
+from reactorlib import MSEC, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown
 
 Script = dict[int, str]  # tick number, counted from 0 -> mode to enter
 
@@ -33,6 +33,19 @@ class Modal(Reactor):
             one.set()
         elif target == "history two":
             two.set()
+
+
+class Parting(Reactor):
+    """Sends a value at shutdown."""
+
+    out = Output[Any]()
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    @reaction(shutdown, effects=out)
+    def end(self, out):
+        out.set(self.value)
 
 
 def entering(trigger: Any, transition: Any) -> Any:

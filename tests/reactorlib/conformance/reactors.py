@@ -1,9 +1,10 @@
 """Reactors that many tests connect: a source of given values, readers that report, reactions that only run."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib import ABSENT, MSEC, Input, LogicalAction, Output, Reactor, connect, reaction, startup
+from reactorlib import ABSENT, MSEC, Bank, Input, LogicalAction, Output, Reactor, connect, reaction, startup
 
 
 def noted(*triggers: Any, **roles: Any) -> Any:
@@ -43,14 +44,30 @@ class WideSource(Reactor):
             port.set(value)
 
 
+class Working(Reactor):
+    """Takes 5 ms at startup before it sends 1."""
+
+    out = Output[int]()
+
+    @reaction(startup, effects=out)
+    def work(self, out):
+        until = time.monotonic() + 0.005
+        while time.monotonic() < until:
+            pass
+        out.set(1)
+
+
 class Sink(Reactor):
-    """Reports each value that arrives."""
+    """Reports each value that arrives, or what a function makes of it."""
 
     inp, seen = Input[Any](), Output[Any]()
 
+    def __init__(self, look: Callable[[Any], Any] = lambda value: value):
+        self.look = look
+
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):
-        seen.set(inp.value)
+        seen.set(self.look(inp.value))
 
 
 class WideSink(Reactor):
@@ -58,8 +75,7 @@ class WideSink(Reactor):
 
     inp, seen = Input[Any](width="width"), Output[tuple[Any, ...]]()
 
-    def __init__(self, width: int):
-        pass
+    def __init__(self, width: int): ...
 
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):
@@ -106,3 +122,10 @@ class Pair(Reactor):
     def __init__(self, source: Callable[[], Any], reader: Callable[[], Any] = Sink, **connection: Any):
         self.source, self.reader = source(), reader()
         connect(self.source.out, self.reader.inp, **connection)
+
+
+class Members(Reactor):
+    """A bank, and nothing else."""
+
+    def __init__(self, kind: type[Reactor], count: int, arguments: tuple[Any, ...] = ()):
+        self.members = Bank(kind, count, *arguments)

@@ -3,17 +3,7 @@
 import signal
 from collections.abc import Callable
 
-from reactorlib import (
-    SEC,
-    Bank,
-    Input,
-    Output,
-    Reactor,
-    Session,
-    connect,
-    reaction,
-    shutdown,
-)
+from reactorlib import SEC, Bank, Input, Output, Reactor, Session, connect, reaction, shutdown
 from tests.reactorlib.conformance.reactors import noted
 
 Opened = Callable[..., Session]

@@ -39,12 +39,6 @@ class Flat(Reactor):
         connect(self.source.out, interleaved(self.sinks.inp))
 
 
-def test_bank_is_n_instances_constructed_with_the_same_arguments(execute: Execute) -> None:
-    result = execute(Flat)
-    assert reactions(result)[:3] == [(0, 0, f"Flat.bank[{index}].begin") for index in range(3)]
-    assert values(result, "Flat.bank[2].out[1]") == ["b21"]
-
-
 def test_ports_of_a_bank_flatten_bank_major_and_interleaved_channel_major(execute: Execute) -> None:
     result = execute(Flat)
     assert values(result, "Flat.flat.seen") == [("b00", "b01", "b10", "b11", "b20", "b21")]

@@ -4,7 +4,7 @@ import pytest
 
 from reactorlib import ABSENT, MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
 from reactorlib.errors import ElaborationError, ReactionError
-from tests.reactorlib.conformance.reactors import Source, WideSink, noted
+from tests.reactorlib.conformance.reactors import Members, Source, WideSink, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
@@ -179,15 +179,11 @@ class Nested(Reactor):
         seen.set([child.out.value, totals, children[2].out.is_present, [port.value for port in children[1].out]])
 
 
-class ManyNested(Reactor):
-    def __init__(self):
-        self.parents = Bank(Nested, 40)
-
-
-@pytest.mark.parametrize(("main", "path"), [(Nested, "Nested"), (ManyNested, "ManyNested.parents[39]")])
-def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute, main: type[Reactor], path: str) -> None:
+@pytest.mark.parametrize(("count", "path"), [(None, "Nested"), (40, "Members.members[39]")])
+def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute, count: int | None, path: str) -> None:
     """Each member has its own multiport. All ports of a contained reactor are one argument, also in a compiled loop."""
-    assert values(execute(main, timeout=2 * MSEC), f"{path}.seen") == [
+    many = {"kind": Nested, "count": count} if count else {}
+    assert values(execute(Members if count else Nested, **many, timeout=2 * MSEC), f"{path}.seen") == [
         [2, [10, 11, None], False, [0, 11]],
         [4, [20, 21, 22], True, [0, 21]],
         [6, [30, None, None], False, [0, 21]],

@@ -28,7 +28,7 @@ from reactorlib import (
     startup,
     update_deadline,
 )
-from tests.reactorlib.conformance.reactors import Relay, noted
+from tests.reactorlib.conformance.reactors import Pair, Relay, Working, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 FAR = 1_000_000 * SEC
@@ -69,8 +69,7 @@ class Dated(Reactor):
     tick = Timer(offset="offset", period="period")
     out = Output[tuple]()
 
-    def __init__(self, deadline: int = FAR, offset: int = 0, period: int = 0):
-        pass
+    def __init__(self, deadline: int = FAR, offset: int = 0, period: int = 0): ...
 
     @reaction(tick, inp, effects=out, deadline="deadline")
     def act(self, tick, inp, out):
@@ -97,26 +96,9 @@ def test_deadline_is_kept_or_missed_and_check_deadline_agrees_at_every_tag(execu
     assert values(execute(Dated, **options), "Dated.out") == expected
 
 
-class Working(Reactor):
-    """Takes 5 ms, which the others do not have."""
-
-    out = Output[int]()
-
-    @reaction(startup, effects=out)
-    def work(self, out):
-        while physical_elapsed() < 5 * MSEC:
-            pass
-        out.set(1)
-
-
 def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
-    class Elsewhere(Reactor):
-        def __init__(self):
-            self.working, self.actor = Working(), Dated(2 * MSEC, offset=10 * SEC)
-            connect(self.working.out, self.actor.inp)
-
-    result = execute(Elsewhere)
-    assert values(result, "Elsewhere.actor.out") == [("late", True, 1), ("in time", False, 1)]
+    result = execute(Pair, source=Working, reader=lambda: Dated(2 * MSEC, offset=10 * SEC))
+    assert values(result, "Pair.reader.out") == [("late", True, 1), ("in time", False, 1)]
 
 
 @pytest.mark.parametrize("fast", [False, True])

@@ -2,23 +2,19 @@
 
 import gc
 import os
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate, reaction, run
+from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, reaction, run
 from reactorlib.cpus import gil_enabled
 from reactorlib.errors import RunError
 from reactorlib.schedule.compiler import Compiler
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps
-
-ROOT = Path(__file__).parents[3]
+from tests.reactorlib.scripts import printed
 
 
 class Client(Reactor):
@@ -63,15 +59,6 @@ def test_repetitions_paced_and_fast_have_one_trace_and_one_digest(execute: Execu
         again = execute(Main, timeout=10 * MSEC, fast=fast)
         assert steps(again) == steps(first)
         assert again.digest == first.digest
-
-
-def test_program_and_class_run_alike(execute: Execute) -> None:
-    assert execute(elaborate(Main, n=3), timeout=4 * MSEC).digest == execute(Main, n=3, timeout=4 * MSEC).digest
-
-
-def test_digest_tells_different_runs_apart(execute: Execute) -> None:
-    options = ({"timeout": 10 * MSEC}, {"timeout": 12 * MSEC}, {"timeout": 10 * MSEC, "n": 3})
-    assert len({execute(Main, **given).digest for given in options}) == 3
 
 
 @pytest.mark.usefixtures("path")
@@ -123,15 +110,9 @@ PROGRAM = """
 
 
 def test_digest_is_the_same_in_every_interpreter_whatever_its_hash_seed() -> None:
-    digests = set()
-    for seed in ("0", "1", "2"):
-        command = [sys.executable, "-c", textwrap.dedent(PROGRAM)]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=True
-        )
-        digests.add(done.stdout)
-    assert len(digests) == 1
+    program = textwrap.dedent(PROGRAM)
+    environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("0", "1", "2")]
+    assert len({printed("-c", program, env=environment) for environment in environments}) == 1
 
 
 def left_by_a_run(execute: Execute) -> list[ref[type]]:

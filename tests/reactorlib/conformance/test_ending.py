@@ -193,14 +193,6 @@ def test_reaction_that_raises_stops_the_run_with_its_cause_after_the_shutdown_of
     assert log == ["begins"] * 2 + ["ends"] * 2
 
 
-def test_system_exit_in_a_reaction_ends_the_run_like_any_error(path: str) -> None:
-    log: list[str] = []
-    with pytest.raises(SystemExit) as caught:
-        run(failing(startup, SystemExit(3)), log=log, fast=True)
-    assert caught.value.code == 3
-    assert log[-2:] == ["ends"] * 2
-
-
 def test_error_reported_is_that_of_the_lowest_tag_level_position(execute: Execute) -> None:
     class FailingInput(Reactor):
         inp = Input[int]()

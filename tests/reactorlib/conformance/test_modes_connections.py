@@ -22,7 +22,7 @@ from reactorlib import (
     shutdown,
 )
 from tests.choice import first
-from tests.reactorlib.conformance.modal import Modal, Script
+from tests.reactorlib.conformance.modal import Modal, Parting, Script
 from tests.reactorlib.conformance.reactors import Relay, Source, noted
 from tests.reactorlib.observing import Execute, arrived, story, values, written
 
@@ -39,8 +39,7 @@ class Listener(Reactor):
     tick = Timer(offset="offset", period=4 * MSEC)
     seen = Output[tuple]()
 
-    def __init__(self, offset: int = 0):
-        pass
+    def __init__(self, offset: int = 0): ...
 
     @reaction(inp, tick, effects=seen)
     def hear(self, inp, tick, seen):
@@ -167,21 +166,14 @@ def test_a_reaction_that_may_run_beside_a_connection_is_a_second_source(main: ty
 
 @pytest.mark.parametrize(("script", "last"), [({}, 99), ({0: "history two"}, -99)])
 def test_only_the_source_of_the_active_mode_feeds_a_port_at_shutdown(execute: Execute, script, last) -> None:
-    class Parting(Reactor):
-        """Its shutdown reaction sets what is connected in one mode, and read by a reaction in the other."""
-
-        out = Output[int]()
-
-        @reaction(shutdown, effects=out)
-        def end(self, out):
-            out.set(99)
-
     class FedByParting(Modal):
+        """What is sent at shutdown is connected in one mode, and read by a reaction in the other."""
+
         fed = Output[int]()
 
         def __init__(self, script: Script):
             super().__init__(script)
-            self.parting, self.other = Parting(), Parting()
+            self.parting, self.other = Parting(99), Parting(99)
             with self.one:
                 connect(self.parting.out, self.fed)
 

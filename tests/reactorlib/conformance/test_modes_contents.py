@@ -24,7 +24,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, entering
+from tests.reactorlib.conformance.modal import Modal, Parting, Script, entering
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, arrived, reactions, story, values
 
@@ -196,14 +196,6 @@ def test_contained_reactor_of_a_mode_never_active_neither_starts_nor_ends(execut
     assert [step[2] for step in reactions(result) if "never" in step[2]] == []
 
 
-class Farewell(Reactor):
-    out = Output[list]()
-
-    @reaction(shutdown, effects=out)
-    def end(self, out):
-        out.set([1])
-
-
 class Heir(Reactor):
     same, copied, seen = Input[list](), Input[list](mutable=True), Output[tuple]()
 
@@ -213,7 +205,7 @@ class Heir(Reactor):
 
 
 def bequeath(main: Any) -> None:
-    main.farewell, main.heir = Farewell(), Heir()
+    main.farewell, main.heir = Parting([1]), Heir()
     connect(main.farewell.out, main.heir.same)
     connect(main.farewell.out, main.heir.copied)
 

@@ -6,6 +6,7 @@ import pytest
 
 from reactorlib import MSEC, Bank, Output, Reactor, State, Timer, elaborate, reaction, run, startup
 from reactorlib.errors import ElaborationError, RunError
+from tests.reactorlib.conformance.reactors import Members
 from tests.reactorlib.observing import Execute, values, written
 
 
@@ -104,15 +105,11 @@ class Counter(Reactor):
 
 
 def test_state_starts_fresh_in_every_reactor_and_every_run_of_a_program(execute: Execute) -> None:
-    class Counters(Reactor):
-        def __init__(self):
-            self.left, self.right = Counter(), Counter()
-
-    program = elaborate(Counters)
+    program = elaborate(Members, kind=Counter, count=2)
     for _ in range(2):
         result = execute(program, timeout=1 * MSEC)
-        for side in ("left", "right"):
-            assert values(result, f"Counters.{side}.out") == [(11, 1, 1), (12, 2, 2)]
+        for index in range(2):
+            assert values(result, f"Members.members[{index}].out") == [(11, 1, 1), (12, 2, 2)]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +141,7 @@ def test_a_constructor_takes_parameters_in_all_of_pythons_ways(execute: Execute,
     class Several(Reactor):
         out = Output[int](width=lambda names, options: len(names) + len(options))
 
-        def __init__(self, *names: str, **options: int):
-            pass
+        def __init__(self, *names: str, **options: int): ...
 
         @reaction(startup, effects=out)
         def begin(self, out):
@@ -161,8 +157,7 @@ def test_a_constructor_takes_parameters_in_all_of_pythons_ways(execute: Execute,
 
 
 class NoParameters(Reactor):
-    def __init__(self):
-        pass
+    def __init__(self): ...
 
 
 class NoConstructor(Reactor): ...

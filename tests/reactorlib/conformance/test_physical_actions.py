@@ -1,6 +1,5 @@
 """Row "physical action". Nothing here sleeps to let something happen: threads are joined, waits are bounded."""
 
-import asyncio
 import os
 import signal
 import threading
@@ -144,12 +143,14 @@ def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
 THREADS, EACH = 8, 1250
 
 
-def flood(event: PhysicalAction) -> None:
+def flood(event: PhysicalAction, senders: int = THREADS, each: int = EACH) -> None:
+    """Schedule that many events from each of several threads: (sender, number)."""
+
     def send(sender: int) -> None:
-        for number in range(EACH):
+        for number in range(each):
             event.schedule(value=(sender, number))
 
-    threads = [threading.Thread(target=send, args=(sender,)) for sender in range(THREADS)]
+    threads = [threading.Thread(target=send, args=(sender,)) for sender in range(senders)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -215,18 +216,6 @@ def test_policy_applies_to_physical_actions(policy: Any, spacing: int, expected:
     assert values(result, "Spaced.seen") == expected
     times = [time_ns for time_ns, *_ in written(result, "Spaced.seen")]
     assert times[-1] - times[0] >= spacing * (len(expected) - 1)
-
-
-def test_asyncio_schedules_from_its_own_thread() -> None:
-    def source(event: PhysicalAction) -> None:
-        async def send() -> None:
-            for number in range(3):
-                await asyncio.sleep(0)
-                event.schedule(value=number)
-
-        asyncio.run(send())
-
-    assert values(listen(source, expected=3), "Listener.seen") == [0, 1, 2]
 
 
 def test_signal_handler_schedules_while_the_run_waits() -> None:

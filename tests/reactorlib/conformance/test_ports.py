@@ -18,11 +18,7 @@ def test_presence_ends_with_the_microstep(execute: Execute) -> None:
 
 
 def test_value_is_none_before_the_first(execute: Execute) -> None:
-    class Main(Reactor):
-        def __init__(self):
-            self.unconnected = Reader(2)
-
-    assert values(execute(Main), "Main.unconnected.seen") == [(False, None)] * 2
+    assert values(execute(Reader, looks=2), "Reader.seen") == [(False, None)] * 2
 
 
 def test_none_is_a_value_like_any_other(execute: Execute) -> None:
@@ -147,8 +143,7 @@ def test_width_comes_from_parameters_and_expressions(execute: Execute) -> None:
         by_expression, one = Output[int](width=lambda n, m: n * m), Output[int](width=1)
         sizes = Output[tuple]()
 
-        def __init__(self, n: int = 2, m: int = 3):
-            pass
+        def __init__(self, n: int = 2, m: int = 3): ...
 
         @reaction(startup, effects=[by_name, by_expression, one, sizes])
         def begin(self, by_name, by_expression, one, sizes):

@@ -13,7 +13,6 @@ from reactorlib import (
     Output,
     Reactor,
     Timer,
-    connect,
     current_tag,
     elaborate,
     logical_time,
@@ -98,8 +97,6 @@ class Ticking(Reactor):
     ("options", "word"),
     [
         ({"timeout": -1 * MSEC}, "timeout"),
-        ({"timeout": "soon"}, "timeout"),
-        ({"timeout": 0.5}, "timeout"),
         ({"executor": "cluster"}, "inline"),
         ({"executor": "threads", "workers": 0}, "workers"),
         ({"colour": "red"}, "colour"),
@@ -155,11 +152,9 @@ def test_constructor_that_raises_names_its_class_and_keeps_the_cause(start: Any)
     assert isinstance(cause, ZeroDivisionError)
 
 
-def test_missing_and_unknown_parameters_are_named() -> None:
+def test_a_missing_parameter_is_named() -> None:
     with pytest.raises(ReactorError, match="message"):
         elaborate(Broken)
-    with pytest.raises(ReactorError, match="colour"):
-        elaborate(Ticking, colour="red")
 
 
 @pytest.mark.parametrize("function", [request_stop, current_tag, logical_time], ids=lambda each: each.__name__)
@@ -177,8 +172,7 @@ class Changing(Reactor):
     inp = Input[Any](width="width", mutable=True)
     change = noted(inp)
 
-    def __init__(self, width: int = 1):
-        pass
+    def __init__(self, width: int = 1): ...
 
 
 def test_value_of_a_mutable_input_that_cannot_be_copied() -> None:
@@ -200,14 +194,10 @@ def test_a_late_failure_to_copy_names_the_input_and_spares_the_senders(options: 
         def end(self):
             self.ended.append(self.bank_index)
 
-    class CopyingMany(Reactor):
-        def __init__(self, ended: list[int]):
-            self.senders, self.reader = Bank(LateSender, 40, ended), Changing(40)
-            connect(self.senders.out, self.reader.inp)
-
     ended: list[int] = []
+    ends = {"source": lambda: Bank(LateSender, 40, ended), "reader": lambda: Changing(40)}
     with pytest.raises(ReactionError, match="not to be copied") as caught:
-        run(CopyingMany, ended=ended, fast=True, timeout=9 * MSEC, **options)
-    assert (caught.value.reactor, caught.value.reaction) == ("CopyingMany.reader", "inp[3]")
+        run(Pair, **ends, fast=True, timeout=9 * MSEC, **options)
+    assert (caught.value.reactor, caught.value.reaction) == ("Pair.reader", "inp[3]")
     assert tuple(caught.value.tag) == (6 * MSEC, 0)
     assert sorted(ended) == list(range(40))

@@ -1,7 +1,6 @@
 """Programs that are driven from outside: what a step is, what it returns, how a session ends."""
 
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from time import sleep
 from typing import Any
@@ -296,27 +295,6 @@ def test_a_step_that_takes_too_long_is_not_broken_off_while_it_sends(executor: s
         with pytest.raises(ReactionError) as caught:
             finished()
         assert (caught.value.reactor, caught.value.reaction) == (f"Words.ears[{LINKS - 1}]", "hear")
-
-
-@pytest.mark.parametrize("begins", [False, True], ids=["at once", "begun"])
-def test_an_error_that_stop_iteration_caused_is_that_of_its_reaction(opened: Opened, begins: bool) -> None:
-    class Fails(Reactor):
-        inp = Input[int]()
-
-        @reaction(inp)
-        def hear(self, _inp: Any) -> None:
-            def empty() -> Iterator[int]:
-                yield next(iter(()))
-
-            next(empty())
-
-    with opened(Fails) as session:
-        step = session.stepper(("inp",), ())
-        if begins:
-            step.begin(1)
-        with pytest.raises(ReactionError, match="hear raised RuntimeError") as caught:
-            step.finish() if begins else step(1)
-        assert isinstance(caught.value.__cause__, RuntimeError)
 
 
 def test_finish_without_begin_is_refused(opened: Opened) -> None:

@@ -4,6 +4,7 @@ import contextvars
 import gc
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -134,12 +135,20 @@ def test_a_failing_reaction_at_either_end_is_raised_at_once(opened: Opened) -> N
     assert session.close() is None
 
 
-def test_stop_iteration_in_a_reaction_is_its_error(opened: Opened) -> None:
-    session = opened(acting(lambda: next(iter(()))))
-    session.begin(inp=1)
-    with pytest.raises(ReactionError) as raised:
-        session.finish()
+def empty() -> Iterator[int]:
+    yield next(iter(()))
+
+
+@pytest.mark.parametrize("begin", [False, True])
+@pytest.mark.parametrize(("values", "kind"), [(lambda: iter(()), StopIteration), (empty, RuntimeError)])
+def test_stop_iteration_in_a_reaction_is_its_error(opened: Opened, values: Any, kind: type, begin: bool) -> None:
+    session = opened(acting(lambda: next(values())))
+    if begin:
+        session.begin(inp=1)
+    with pytest.raises(ReactionError, match=f"act raised {kind.__name__}") as raised:
+        session.finish() if begin else session.step(inp=1)
     assert (raised.value.reactor, raised.value.reaction) == ("Acting", "act")
+    assert isinstance(raised.value.__cause__, kind)
 
 
 def test_ctrl_c_in_a_step_ends_the_session_after_the_shutdown_reactions(opened: Opened) -> None:

@@ -2,16 +2,7 @@
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    LogicalAction,
-    Mode,
-    Output,
-    Reactor,
-    Timer,
-    connect,
-    startup,
-)
+from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, connect, startup
 from tests.reactorlib.conformance.faulty import Sink, Source, faults_of, lacking, wired
 from tests.reactorlib.conformance.reactors import Relay, noted
 

@@ -33,7 +33,9 @@ from reactorlib import (
     startup,
 )
 from reactorlib.tag import Time
-from tests.reactorlib.conformance.reactors import Pair, Source, noted
+from tests.reactorlib.conformance.faulty import declaring
+from tests.reactorlib.conformance.reactors import Members, Pair, Source, noted
+from tests.reactorlib.conformance.test_mistakes import Schedules
 from tests.reactorlib.observing import Execute, reactions, story, values, written
 
 
@@ -66,8 +68,7 @@ class Periodic(Reactor):
     tick = Timer(offset="offset", period="period")
     beat = noted(tick)
 
-    def __init__(self, offset: int = 0, period: int = 0):
-        pass
+    def __init__(self, offset: int = 0, period: int = 0): ...
 
 
 @pytest.mark.parametrize(("timeout", "ticks"), [(9, (2, 5, 8)), (8, (2, 5, 8))])
@@ -150,17 +151,11 @@ def test_reactions_read_tag_and_logical_time_and_the_run_has_one_start(execute: 
             starts = {start_time(), logical_time() - logical_elapsed()}
             told.set((tick.is_present, tuple(current_tag()), logical_elapsed(), starts))
 
-    class Watches(Reactor):
-        """Members on every worker."""
-
-        def __init__(self):
-            self.members = Bank(Watch, 3)
-
     before = time.time_ns()
-    result = execute(Watches, timeout=4 * MSEC)
+    result = execute(Members, kind=Watch, count=3, timeout=4 * MSEC)  # on every worker
     starts: set[int] = set()
     for index in range(3):
-        told = written(result, f"Watches.members[{index}].told")
+        told = written(result, f"Members.members[{index}].told")
         assert [(at, microstep, *value[:3]) for at, microstep, value in told] == [
             (at * MSEC, microstep, microstep == 0, (at * MSEC, microstep), at * MSEC)
             for at in (1, 3)
@@ -205,30 +200,15 @@ def test_fast_run_does_not_wait(execute: Execute) -> None:
     assert time.monotonic_ns() - begun < 60 * SEC
 
 
-def declaring(element: object) -> type[Reactor]:
-    return type("Main", (Reactor,), {"it": element})
-
-
-class Scheduling(Reactor):
-    act = LogicalAction[int]()
-
-    def __init__(self, delay: Any):
-        self.delay = delay
-
-    @reaction(startup, effects=act)
-    def begin(self, act):
-        act.schedule(self.delay)
-
-
 WANTED: dict[str, Callable[[Any], object]] = {
-    "offset": lambda time: run(declaring(Timer(offset=time)), timeout=0, fast=True),
-    "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
-    "min_delay": lambda time: run(declaring(LogicalAction(min_delay=time)), timeout=0, fast=True),
-    "min_spacing": lambda time: run(declaring(LogicalAction(min_spacing=time)), timeout=0, fast=True),
+    "offset": lambda time: run(declaring(it=Timer(offset=time)), timeout=0, fast=True),
+    "period": lambda time: run(declaring(it=Timer(period=time)), timeout=0, fast=True),
+    "min_delay": lambda time: run(declaring(it=LogicalAction(min_delay=time)), timeout=0, fast=True),
+    "min_spacing": lambda time: run(declaring(it=LogicalAction(min_spacing=time)), timeout=0, fast=True),
     "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
-    "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
+    "deadline": lambda time: run(declaring(it=noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
-    "extra_delay": lambda time: run(Scheduling, delay=time, timeout=0, fast=True),
+    "extra_delay": lambda time: run(Schedules, delay=time, action="logical", timeout=0, fast=True),
 }
 
 

@@ -1,5 +1,6 @@
 """Section "Static errors": a wrong argument, name or role is reported where it is written."""
 
+import re
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +29,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.errors import ElaborationError, ReactorError
-from tests.reactorlib.conformance.faulty import Box, Other, Sink, Source, declaring, faults_of, lacking
+from tests.reactorlib.conformance.faulty import Box, Sink, Source, declaring, faults_of, lacking
 from tests.reactorlib.conformance.reactors import Relay, noted
 
 
@@ -55,6 +56,12 @@ def test_the_arguments_of_an_element_are_checked(kinds: list[Any], options: dict
 def test_width_of_a_bank_must_be_a_positive_integer(width: Any) -> None:
     main = declaring(__init__=lambda main: setattr(main, "members", Bank(Sink, width)))
     assert lacking(faults_of(main), f"width Sink {width!r}") == []
+
+
+class Other(Reactor):
+    act = LogicalAction()
+    out = Output[int]()
+    tick = Timer()
 
 
 @pytest.mark.parametrize(
@@ -153,9 +160,9 @@ def test_a_body_that_a_call_does_not_run_is_refused() -> None:
             reaction(startup, deadline=0)(go).missed(body)
 
 
-@pytest.mark.parametrize(("role", "wrong"), [("effects", None), ("uses", 5)])
+@pytest.mark.parametrize(("role", "wrong"), [("effects", None), ("uses", 5), ("effects", Output[int])])
 def test_roles_are_elements_or_names(role: str, wrong: Any) -> None:
-    with pytest.raises(TypeError, match=f"{role}= .* got {wrong}"):
+    with pytest.raises(TypeError, match=f"{role}= .* got {re.escape(repr(wrong))}"):
         noted(startup, **{role: wrong})
 
 

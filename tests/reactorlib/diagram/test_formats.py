@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -20,8 +19,8 @@ from reactorlib.view.diagram.html import fragment_text
 from reactorlib.view.diagram.model import Box, Diagram, Edge, PortSymbol, Symbol
 from reactorlib.view.diagram.style import DARK, LIGHT
 from tests.reactorlib.diagram.programs import PROGRAMS, HubAndWorkers
+from tests.reactorlib.scripts import ROOT, printed
 
-ROOT = Path(__file__).resolve().parents[3]
 GALLERY = ROOT / "docs" / "diagrams"
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = 'a <b> & "c" $d$ \\e {f} %g \x07 ]]> --> #h'
@@ -48,7 +47,7 @@ def test_bytes_do_not_depend_on_the_process():
         "            sys.stdout.write(write(diagram(name, unfold=unfold)))\n"
     )
     environments = [os.environ | {"PYTHONHASHSEED": seed} for seed in ("1", "2")]
-    runs = [subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env=e, timeout=60) for e in environments]
+    runs = [printed("-c", code, env=environment) for environment in environments]
     assert runs[0] == runs[1]
     assert len(runs[0]) > 100_000
 
@@ -107,8 +106,7 @@ class Page(HTMLParser):
         if tag != "meta":
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
-        pass
+    def handle_startendtag(self, tag, attrs): ...
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, shutdown, startup
+from tests.reactorlib.conformance.reactors import Source
 
 LONG_S = 60.0
 NAP_S = 5.0  # Python handles a signal that comes just before a sleep only after it
@@ -214,19 +215,11 @@ class Link(Reactor):
         note(self.log, "link ended")
 
 
-class Source(Reactor):
-    out = Output[int]()
-
-    @reaction(startup, effects=out)
-    def begin(self, out) -> None:
-        out.set(0)
-
-
 class Chain(Reactor):
     """Links in a row, all at one tag: value k arrives at link k; the failing ones are given by number."""
 
     def __init__(self, log: str, failing: tuple[int, ...] = (), links: int = 4) -> None:
-        self.source = Source()
+        self.source = Source(0)
         self.link = [Link(log, number if number in failing else -1) for number in range(links)]
         connect(self.source.out, self.link[0].inp)
         for left, right in zip(self.link, self.link[1:], strict=False):

@@ -16,6 +16,7 @@ import pytest
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
 from reactorlib.executors.processes import exit_code
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import Members
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, WordlessError, note, noted
 
 # An order of events that is met now and then is met in one of so many runs.
@@ -81,16 +82,24 @@ def test_sys_exit_in_a_reaction_ends_the_run_as_on_one_worker(executor, where, l
         "hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "words"), [("unportable", "UnportableError: leaf 1"), ("native", ": leaf 1")])
-def test_an_exception_that_cannot_travel_is_told_in_words(kind, words, log, soon):
-    options = {"faults": {"leaf 1": (3, f"raise {kind}")}, "workers": 3, "placement": ON_EACH_ITS_OWN}
+@pytest.mark.parametrize(
+    ("how", "kind", "words"),
+    [
+        ("raise", ValueError, "leaf 1 failed"),
+        ("raise unportable", RuntimeError, "UnportableError: leaf 1"),
+        ("raise native", RuntimeError, ": leaf 1"),
+    ],
+)
+def test_an_exception_of_another_process_has_its_traceback_and_its_words(how, kind, words, log, soon):
+    options = {"faults": {"leaf 1": (3, how)}, "workers": 3, "placement": ON_EACH_ITS_OWN}
     with soon(), pytest.raises(ReactionError, match=r"Star.leaf\[1\].answer raised .*: leaf 1 failed") as caught:
         run(Star, log=log, executor="processes", **options)
     cause = caught.value.__cause__
-    assert isinstance(cause, RuntimeError)
+    assert isinstance(cause, kind)
     assert words in str(cause)
-    assert "in go_wrong" in cause.__notes__[0]
-    assert "in answer" in cause.__notes__[0]
+    (told,) = cause.__notes__
+    assert "in go_wrong" in told
+    assert "in answer" in told
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -112,13 +121,6 @@ def test_an_exception_without_words_is_named_all_the_same(executor, where, also,
     assert type(caught.value.__cause__) is WordlessError
     notes = getattr(caught.value.__cause__, "__notes__", [])
     assert sum("raised too: WordlessError" in note for note in notes) == bool(also)
-
-
-def test_the_traceback_of_the_other_process_is_told(log):
-    with pytest.raises(ReactionError) as caught:
-        run(Star, log=log, faults={"leaf 2": (3, "raise")}, executor="processes", workers=3, placement=ON_EACH_ITS_OWN)
-    (told,) = caught.value.__cause__.__notes__
-    assert "in go_wrong" in told
 
 
 @pytest.mark.parametrize("where", ["leaf 1", "leaf 2"])
@@ -146,14 +148,9 @@ class Closing(Reactor):
             time.sleep(30)
 
 
-class Closed(Reactor):
-    def __init__(self) -> None:
-        self.members = Bank(Closing, 2)
-
-
 def test_a_worker_that_closes_its_files_and_lives_on_is_killed(soon):
     with soon(), pytest.raises(WorkerError, match=r"worker 1 .* was killed by SIGKILL"):
-        run(Closed, executor="processes", workers=2, placement={"Closed.members[1]": 1})
+        run(Members, kind=Closing, count=2, executor="processes", workers=2, placement={"Members.members[1]": 1})
 
 
 @pytest.mark.parametrize("code", [0, 3, -signal.SIGTERM])
@@ -224,11 +221,6 @@ class Breaks(Reactor):
         note(self.log, f"{self.bank_index} ended")
 
 
-class Breaking(Reactor):
-    def __init__(self, log: str, error: BaseException) -> None:
-        self.members = Bank(Breaks, 3, log, error)
-
-
 def local_abort() -> BaseException:
     class Local(Abort): ...
 
@@ -240,9 +232,10 @@ def local_abort() -> BaseException:
 def test_what_is_no_exception_passes_as_it_is_and_every_shutdown_reaction_runs(executor, kind, log, soon):
     lock = threading.Lock()
     error = {"abort": Abort("stop it", lock), "quit": Quit(7, lock), "local": local_abort()}[kind]
-    placement = {f"Breaking.members[{index}]": index for index in range(3)}
+    members = {"kind": Breaks, "count": 3, "arguments": (log, error)}
+    placement = {f"Members.members[{index}]": index for index in range(3)}
     with soon(), pytest.raises(BaseException) as caught:
-        run(Breaking, log=log, error=error, executor=executor, workers=3, placement=placement)
+        run(Members, **members, executor=executor, workers=3, placement=placement)
     assert not isinstance(caught.value, Exception)
     assert sorted(noted(log)) == ["0 ended", "1 ended", "2 ended"]
     if executor == "processes":  # a lock cannot travel

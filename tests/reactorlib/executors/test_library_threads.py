@@ -3,69 +3,48 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np  # noqa: F401  # brings OpenBLAS along
 import pytest
 
-from reactorlib import Bank, Output, ReactionError, Reactor, RunError, reaction, run, startup
+from reactorlib import Output, ReactionError, Reactor, RunError, reaction, run, startup
 from reactorlib.executors import library_threads
+from tests.reactorlib.conformance.reactors import Members
+from tests.reactorlib.scripts import ROOT, printed
 
 SCRIPT = """
-import os
 import torch
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, run, startup
+from reactorlib import Bank, Output, Reactor, reaction, run, startup
 
 class Leaf(Reactor):
-    inp = Input()
     out = Output()
 
-    @reaction(inp, effects=out)
-    def answer(self, inp, out):
+    @reaction(startup, effects=out)
+    def answer(self, out):
         big = torch.ones(1000, 1000)
         out.set((torch.get_num_threads(), float((big @ big).sum())))
 
-class Hub(Reactor):
-    out = Output()
-    inp = Input(width=3)
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(1)
-
-    @reaction(inp)
-    def gather(self, inp):
-        print([answer.value for answer in inp])
-
 class Main(Reactor):
     def __init__(self):
-        self.hub = Hub()
         self.leaf = Bank(Leaf, 3)
-        connect(self.hub.out, self.leaf.inp)
-        connect(self.leaf.out, self.hub.inp)
 
 torch.set_num_threads(2)
 big = torch.ones(2000, 2000)
 (big @ big).sum()
 (big + big).sum()
-run(Main, executor='processes', workers=3, start_method='fork')
+trace = run(Main, executor='processes', workers=3, start_method='fork', trace=True).trace
+print([value for record in trace for _, value in record.writes])
 print(torch.get_num_threads())
 """
 
 
-def printed(script: str, *options: str, **environment: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, *options, "-c", script], env={"PYTHONPATH": str(Path(__file__).parents[3]), **environment},
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    return done.stdout.splitlines()
+def lines(script: str, *options: str, **environment: str) -> list[str]:
+    return printed(*options, "-c", script, env={"PYTHONPATH": str(ROOT), **environment}).splitlines()
 
 
 TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
@@ -75,7 +54,7 @@ TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 @pytest.mark.parametrize("asked", [{}, {"OMP_NUM_THREADS": "2"}])
 def test_torch_in_worker_processes_after_it_had_threads_in_this_one(asked):
     here, total = 2 if asked else 1, 1000.0**3
-    assert printed(SCRIPT, **asked) == [str([(here, total), (1, total), (1, total)]), "2"]
+    assert lines(SCRIPT, **asked) == [str([(here, total), (1, total), (1, total)]), "2"]
 
 
 class Count(Reactor):
@@ -88,17 +67,15 @@ class Count(Reactor):
         threads.set(openblas_threads())
 
 
-class Counts(Reactor):
-    def __init__(self) -> None:
-        self.count = Bank(Count, 2)
-
-
 def openblas_threads() -> list[int]:
     return [get() for get, _ in library_threads.openblas().values()]
 
 
 @pytest.fixture
-def two_threads() -> Iterator[None]:
+def two_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """OpenBLAS has two threads here. No variable of the environment asks for another number."""
+    for name in library_threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
     put_back = [(put, get()) for get, put in library_threads.openblas().values()]
     for put, _ in put_back:
         put(2)
@@ -120,12 +97,11 @@ def seen(result: Any) -> list[Any]:
 def test_the_blas_of_numpy_has_one_thread_in_each_worker_unless_asked(executor, asked, option, threads, monkeypatch):
     if not openblas_threads():
         pytest.skip("this NumPy has no OpenBLAS")
-    for name in library_threads.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
     if asked is not None:
         monkeypatch.setenv("OMP_NUM_THREADS", asked)
     before = {**os.environ}
-    result = run(Counts, trace=True, executor=executor, workers=2, library_threads=option)
+    options = {"executor": executor, "workers": 2, "library_threads": option}
+    result = run(Members, kind=Count, count=2, trace=True, **options)
     assert seen(result) == [[threads], [threads]]
     assert openblas_threads() == [2]
     assert {**os.environ} == before
@@ -140,9 +116,7 @@ class Fails(Reactor):
 
 @EVERY
 @pytest.mark.usefixtures("two_threads")
-def test_the_setting_of_the_caller_is_back_after_an_error(executor, monkeypatch):
-    for name in library_threads.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+def test_the_setting_of_the_caller_is_back_after_an_error(executor):
     before = {**os.environ}, openblas_threads()
     with pytest.raises(ReactionError, match="on purpose"):
         run(Fails, executor=executor, workers=2)
@@ -176,9 +150,7 @@ class Outlives(Waits):
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_the_first_of_two_runs_to_end_leaves_the_limit_to_the_other(monkeypatch):
-    for name in library_threads.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+def test_the_first_of_two_runs_to_end_leaves_the_limit_to_the_other():
     if not openblas_threads():
         pytest.skip("this NumPy has no OpenBLAS")
     barrier, other = threading.Barrier(2), []
@@ -211,7 +183,7 @@ print(during, count() == {available_cpus()}, "OMP_NUM_THREADS" in os.environ)
 
 @TORCH
 def test_what_a_reaction_loads_has_one_thread_and_its_own_number_afterwards():
-    assert printed(LATER) == ["{1} True False"]
+    assert lines(LATER) == ["{1} True False"]
 
 
 def test_a_program_without_numeric_libraries_looks_for_none():
@@ -219,4 +191,4 @@ def test_a_program_without_numeric_libraries_looks_for_none():
         "import sys\nfrom reactorlib import Reactor, run\nclass Empty(Reactor): ...\nbefore = 'ctypes' in sys.modules\n"
         "run(Empty)\nprint('ctypes' in sys.modules, before)"
     )
-    assert printed(script, "-S") == ["False False"]
+    assert lines(script, "-S") == ["False False"]

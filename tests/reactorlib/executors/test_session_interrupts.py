@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -18,8 +16,7 @@ from reactorlib import RunError, Session
 from reactorlib.worker.context import current
 from tests.choice import first
 from tests.reactorlib.executors import driven
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.reactorlib.scripts import printed
 
 IN_FINALIZERS = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 EXECUTORS = ["inline", "threads", "processes"]
@@ -89,11 +86,7 @@ def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what:
 def test_signals_at_random_moments_leave_sessions_that_can_be_closed(executor: str) -> None:
     """In a process of its own, where nothing else is interrupted."""
     call = f"from {__name__} import interrupt_at_random_moments; interrupt_at_random_moments({executor!r})"
-    ended = subprocess.run(
-        [sys.executable, "-c", call], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    assert int(ended.stdout) > 20
+    assert int(printed("-c", call, timeout=100)) > 20
 
 
 def repeat(step: Any, until: float) -> None:
@@ -154,12 +147,7 @@ def in_a_script(body: str) -> str:
         "        print(type(error).__name__, error, flush=True)\n"
         f"if __name__ == '__main__':\n    mp.set_start_method('fork')\n{lines}"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
-        start_new_session=True,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout.strip()
+    return printed("-c", script, start_new_session=True).strip()
 
 
 def test_a_process_of_multiprocessing_ends_though_it_forgot_a_session() -> None:

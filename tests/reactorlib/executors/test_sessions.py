@@ -28,11 +28,12 @@ def victim(what: str, log: str) -> Victim:
     return Victim(what, log, module="tests.reactorlib.executors.driven")
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("what", ["idle", "in_step", "other_thread"])
-def test_a_killed_parent_leaves_no_process(what: str, log: str) -> None:
+def test_a_parent_that_a_signal_kills_leaves_no_process(what: str, number: signal.Signals, log: str) -> None:
     with victim(what, log) as process:
-        os.kill(process.process.pid, signal.SIGKILL)
-        process.end()
+        os.kill(process.process.pid, number)
+        assert process.end()[0] == -number
         assert process.gone()
     assert ended(log) == []
 
@@ -46,14 +47,6 @@ def test_ctrl_c_in_a_step_or_before_close_ends_a_session_with_its_shutdown_react
     assert ended(log) == ALL_ENDED
     assert "KeyboardInterrupt" in errors
     assert status in (1, -signal.SIGINT, 130)
-
-
-@pytest.mark.parametrize("what", ["idle", "in_step"])
-def test_sigterm_is_the_callers(what: str, log: str) -> None:
-    with victim(what, log) as process:
-        os.kill(process.process.pid, signal.SIGTERM)
-        assert process.end()[0] == -signal.SIGTERM
-        assert process.gone()
 
 
 def test_a_session_that_is_collected_leaves_no_process(log: str) -> None:

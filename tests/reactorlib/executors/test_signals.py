@@ -17,8 +17,8 @@ from tests.choice import first
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.executors.programs import noted
 from tests.reactorlib.executors.victim import UNBREAKABLE, WHAT
+from tests.reactorlib.scripts import ROOT
 
-ROOT = Path(__file__).parents[3]
 ALL_ENDED = ["hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
 
 

@@ -18,42 +18,23 @@ import pytest
 
 from reactorlib import Reactor, RunError, reaction, run, startup
 from reactorlib.executors.start_method import VARIABLE, choose_start_method, obstacle_to_rebuilding
+from tests.reactorlib.scripts import LIMIT_S, ROOT, printed
 
-ROOT = Path(__file__).resolve().parents[3]
-LIMIT_S = 60
 PROGRAM = """
 from reactorlib import *
 
-class Square(Reactor):
+class Member(Reactor):
+    tick = Timer(0, 1 * MSEC)
     inp, out = Input[int](), Output[int]()
 
-    @reaction(inp, effects=out)
-    def work(self, inp, out):
-        out.set(inp.value ** 2)
+    @reaction(tick, uses=inp, effects=out)
+    def work(self, tick, inp, out):
+        out.set((inp.value or self.bank_index) + 1)
 
 class Main(Reactor):
     def __init__(self):
-        self.hub = Hub(3)
-        self.squares = Bank(Square, 3)
-        connect(self.hub.ask, self.squares.inp)
-        connect(self.squares.out, self.hub.answers)
-
-class Hub(Reactor):
-    ask = Output[int]()
-    tick = Timer(0, 1 * MSEC)
-    answers = Input[int](width=lambda n: n)
-
-    def __init__(self, n):
-        self.rounds = 0
-
-    @reaction(tick, effects=ask)
-    def begin(self, tick, ask):
-        self.rounds += 1
-        ask.set(self.rounds)
-
-    @reaction(answers)
-    def gather(self, answers):
-        assert [answer.value for answer in answers] == [self.rounds ** 2] * 3
+        self.members = Bank(Member, 3)
+        connect(self.members[0].out, self.members[2].inp)
 
 """
 CALL = "run(Main, executor='processes', workers=3, timeout=20 * MSEC, fast=True, trace=True)"
@@ -130,7 +111,7 @@ def test_what_multiprocessing_was_told_is_a_choice() -> None:
         "import multiprocessing as m; from reactorlib.executors.start_method import choose_start_method as choose\n"
         "print(choose(None, lambda: None)); m.set_start_method('spawn'); print(choose(None, lambda: None))"
     )
-    assert said_by([sys.executable, "-c", code]).split() == ["fork", "spawn"]
+    assert said_by("-c", code).split() == ["fork", "spawn"]
 
 
 def test_the_method_is_in_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,19 +132,14 @@ def test_where_warnings_are_errors_a_fork_next_to_a_thread_starts_no_process() -
         "capture_output=True).stdout.count('python'))\n"
         "over.set()\n"
     )
-    refused, forked, left = said_by([sys.executable, "-c", code]).splitlines()
+    refused, forked, left = said_by("-c", code).splitlines()
     assert refused.startswith("refused: worker processes are forked next to other threads")
     assert (forked, left) == ("fork", "0")
 
 
-def said_by(command: list[str], given: str | None = None) -> str:
+def said_by(*arguments: str | Path, given: str | None = None) -> str:
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    environment["PYTHONPATH"] = str(ROOT)
-    ended = subprocess.run(
-        command, input=given, capture_output=True, text=True, timeout=LIMIT_S, check=False, env=environment
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    return printed(*arguments, input=given, env=environment | {"PYTHONPATH": str(ROOT)})
 
 
 def typed(lines: str) -> str:
@@ -225,8 +201,8 @@ def test_a_program_has_one_digest_wherever_its_source_is(tmp_path: Path) -> None
     script = tmp_path / "script.py"
     script.write_text(PROGRAM + SHOW)
     inline = run_inline(tmp_path)
-    for command, given in (([str(script)], None), (["-c", PROGRAM + SHOW], None), (["-"], PROGRAM + SHOW)):
-        assert f"('fork', '{inline}')" in said_by([sys.executable, *command], given)
+    for command, given in (([script], None), (["-c", PROGRAM + SHOW], None), (["-"], PROGRAM + SHOW)):
+        assert f"('fork', '{inline}')" in said_by(*command, given=given)
 
 
 def test_a_program_that_is_typed_at_a_terminal_has_the_same_digest(tmp_path: Path) -> None:
@@ -240,4 +216,4 @@ def test_a_program_in_a_notebook_has_the_same_digest(tmp_path: Path) -> None:
 def run_inline(folder: Path) -> str:
     script = folder / "inline.py"
     script.write_text(PROGRAM + "print(run(Main, timeout=20 * MSEC, fast=True, trace=True).digest)")
-    return said_by([sys.executable, str(script)]).strip()
+    return said_by(script).strip()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -15,26 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    ElaborationError,
-    Input,
-    Output,
-    Reactor,
-    RunError,
-    Timer,
-    WorkerError,
-    connect,
-    elaborate,
-    reaction,
-    run,
-    startup,
-)
+from reactorlib import MSEC, Bank, Output, Reactor, Timer, reaction, run, startup
+from reactorlib.errors import ElaborationError, RunError, WorkerError
 from reactorlib.executors import ended_runs
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import Pair
 from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
+from tests.reactorlib.scripts import python
 
 START_METHODS = ["fork", "spawn", "forkserver"]
 ANEW = pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
@@ -144,44 +131,18 @@ def test_what_a_constructor_raises_in_a_worker_is_the_error(start_method, soon):
 def test_a_program_that_a_new_process_cannot_import_says_what_to_do(is_file, hint, tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(UNGUARDED)
-    command = [sys.executable, *([script] if is_file else ["-c", UNGUARDED])]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = python(script) if is_file else python("-c", UNGUARDED)
     assert done.returncode == 1
     assert is_file or done.stderr.count("Traceback") == 1, done.stderr
     assert hint in done.stderr.splitlines()[-1]
 
 
-def test_unknown_start_method_and_placement_are_refused():
-    with pytest.raises(RunError, match="unknown start method 'thread': one of fork"):
-        run(Star, executor="processes", start_method="thread")
-    for executor in ("threads", "processes"):
-        with pytest.raises(RunError, match=r"names no reactor of this program: 'Star\.leaf'"):
-            run(Star, executor=executor, placement={"Star.leaf": 0})
-        with pytest.raises(RunError, match="there are workers 0 to 1"):
-            run(Star, executor=executor, workers=2, placement={"Star.hub": 2})
+ELSEWHERE = dict.fromkeys(("Star", "Star.hub", "Star.leaf[0]", "Star.leaf[1]", "Star.leaf[2]"), 1)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 7])
-def test_more_workers_than_reactors_or_one(executor, workers, digest):
-    assert run(Star, trace=True, executor=executor, workers=workers).digest == digest
-
-
-def test_the_top_level_reactor_may_live_elsewhere(executor, digest):
-    placement = {"Star": 1, "Star.hub": 1, **{f"Star.leaf[{i}]": 1 for i in range(3)}}
-    assert run(Star, trace=True, executor=executor, workers=2, placement=placement).digest == digest
-
-
-def test_a_program_runs_again(executor, digest):
-    program = elaborate(Star)
-    for _ in range(3):
-        assert run(program, trace=True, executor=executor, workers=2).digest == digest
-
-
-def test_a_run_may_start_in_any_thread(executor, digest):
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(run, Star, trace=True, executor=executor, workers=3)
-        assert future.result(30).digest == digest
+@pytest.mark.parametrize(("workers", "placement"), [(1, None), (2, None), (7, None), (2, ELSEWHERE)])
+def test_more_workers_than_reactors_or_one_and_all_of_them_elsewhere(executor, workers, placement, digest):
+    assert run(Star, trace=True, executor=executor, workers=workers, placement=placement).digest == digest
 
 
 def test_runs_side_by_side_in_threads(executor, digest):
@@ -234,34 +195,21 @@ class Large(Reactor):
         out.set(np.ones(1 << 20))
 
 
-class Sink(Reactor):
-    inp = Input[np.ndarray]()
-
-    @reaction(inp)
-    def take(self, inp) -> None:
-        self.last = inp.value
-
-
-class Heavy(Reactor):
-    def __init__(self) -> None:
-        self.large, self.sink = Large(), Sink()
-        connect(self.large.out, self.sink.inp)
-
-
 def shared_mappings() -> int:
     return Path("/proc/self/maps").read_text().count("memfd:reactorlib")
 
 
 @pytest.mark.slow(reason="hundreds of MiB in 26 runs; `make test` has runs that leave nothing")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.parametrize("mover", ["large", "sink"])
+@pytest.mark.parametrize("mover", ["source", "reader"])
 def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
     gc.collect()
     before = shared_mappings()
     gc.disable()
     try:
+        options = {"executor": "processes", "workers": 2, "placement": {f"Pair.{mover}": 1}}
         for _ in range(6):
-            run(Heavy, timeout=10 * MSEC, fast=True, executor="processes", workers=2, placement={f"Heavy.{mover}": 1})
+            run(Pair, source=Large, timeout=10 * MSEC, fast=True, **options)
         assert shared_mappings() - before <= 4  # at least 8 MiB each
         for _ in range(20):
             run(Star, rounds=2, executor="processes", workers=2)
@@ -275,11 +223,3 @@ def test_off_linux_what_needs_it_is_refused_in_one_line(monkeypatch, name):
     monkeypatch.setattr("sys.platform", "darwin")
     with pytest.raises(RunError, match=f"executor '{name}' needs Linux: 'inline' and 'threads' run here"):
         run(Star, rounds=2, executor=name)
-
-
-def test_off_linux_auto_chooses_what_runs_there(monkeypatch):
-    expected = run(Star, rounds=2, trace=True).digest
-    monkeypatch.setattr("sys.platform", "darwin")
-    before = multiprocessing.active_children()
-    assert run(Star, rounds=2, trace=True, executor="auto", workers=2).digest == expected
-    assert multiprocessing.active_children() == before

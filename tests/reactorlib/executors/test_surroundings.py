@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import textwrap
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +14,8 @@ from reactorlib.executors.follower import Follower
 from reactorlib.executors.threads import ThreadFollower
 from tests.reactorlib.executors.programs import Star
 from tests.reactorlib.executors.test_signals import alive
+from tests.reactorlib.scripts import LIMIT_S, python
 
-ROOT = Path(__file__).parents[3]
-PATIENCE_S = 60  # for a script that imports and runs; one that hangs fails
 EVERY = pytest.mark.parametrize("executor", ["inline", "threads", "processes"])
 
 BANK = """
@@ -47,11 +43,7 @@ def go(act, **more):
 
 def output(executor: str, script: str, quiet: bool = True) -> str:
     """Run BANK, then `script`, and return the standard output. `quiet`: assert that standard error is empty."""
-    whole = BANK + textwrap.dedent(script)
-    done = subprocess.run(
-        [sys.executable, "-c", whole, executor],
-        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, start_new_session=True, check=False,
-    )  # fmt: skip
+    done = python("-c", BANK + textwrap.dedent(script), executor, start_new_session=True)
     assert not (quiet and done.stderr), done.stderr
     return done.stdout
 
@@ -77,7 +69,7 @@ def test_ctrl_c_reaches_what_a_reaction_started(executor: str) -> None:
     """
     pid, how = output(executor, script).split()
     assert how == "interrupted"
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + LIMIT_S
     while alive(int(pid)) and time.monotonic() < until:
         time.sleep(0.01)
     assert not alive(int(pid))

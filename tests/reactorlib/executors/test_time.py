@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,15 +29,14 @@ from reactorlib import (
     reaction,
     request_stop,
     run,
-    shutdown,
     startup,
 )
 from reactorlib.transport import waiting
-from tests.reactorlib.conformance.reactors import Relay, Source
+from tests.reactorlib.conformance.reactors import Members, Pair, Relay, Sink, Source
 from tests.reactorlib.conformance.reactors import noted as noted_reaction
+from tests.reactorlib.conformance.test_physical_actions import LIMIT, Listener, flood
 from tests.reactorlib.executors.programs import note, noted
-
-LIMIT = 20 * SEC  # no run here takes so long, whatever goes wrong
+from tests.reactorlib.observing import values, written
 
 
 class Clocked(Reactor):
@@ -50,32 +50,20 @@ class Clocked(Reactor):
         out.set((logical_elapsed(), physical_time()))
 
 
-class Check(Reactor):
-    inp = Input[tuple[int, int]]()
-    seen = Output[tuple[bool, bool, bool]]()
-
-    @reaction(inp, effects=seen)
-    def look(self, inp, seen) -> None:
-        logical, physical = inp.value
-        seen.set((logical == logical_elapsed(), physical <= physical_time(), physical_elapsed() >= logical))
+def check(times: tuple[int, int]) -> tuple[bool, bool, bool]:
+    logical, physical = times
+    return logical == logical_elapsed(), physical <= physical_time(), physical_elapsed() >= logical
 
 
-class Pace(Reactor):
-    def __init__(self) -> None:
-        self.clocked = Bank(Clocked, 3)
-        self.check = Bank(Check, 3)
-        connect(self.clocked.out, self.check.inp)
-
-
-@pytest.mark.parametrize("mover", ["clocked", "check"])
+@pytest.mark.parametrize("mover", ["source", "reader"])
 def test_all_workers_read_one_physical_clock_which_is_never_before_logical_time(executor, mover):
-    placement = {f"Pace.{mover}[{i}]": (i + 1) % 3 for i in range(3)}
+    ends = {"source": lambda: Bank(Clocked, 3), "reader": lambda: Bank(Sink, 3, check)}
+    placement = {f"Pair.{mover}[{i}]": (i + 1) % 3 for i in range(3)}
     began = time.monotonic()
-    result = run(Pace, timeout=60 * MSEC, trace=True, executor=executor, workers=3, placement=placement)
+    result = run(Pair, **ends, timeout=60 * MSEC, trace=True, executor=executor, workers=3, placement=placement)
     assert time.monotonic() - began >= 0.06
     assert result.tag == (60 * MSEC, 0)
-    values = [value for record in result.trace for path, value in record.writes if path.endswith("seen")]
-    assert values == [(True, True, True)] * 39
+    assert [values(result, f"Pair.reader[{i}].seen") for i in range(3)] == [[(True, True, True)] * 13] * 3
 
 
 def test_starting_processes_costs_no_deadline():
@@ -90,48 +78,15 @@ def test_starting_processes_costs_no_deadline():
         def late(self, said) -> None:
             said.set("missed")
 
-    class Main(Reactor):
-        def __init__(self) -> None:
-            self.punctual = Bank(Punctual, 8)
-
-    result = run(Main, trace=True, executor="processes", workers=8)
+    result = run(Members, kind=Punctual, count=8, trace=True, executor="processes", workers=8)
     assert [value for record in result.trace for _, value in record.writes] == ["kept"] * 8
-
-
-class Listener(Reactor):
-    """Takes physical events from two threads and passes them to a bank."""
-
-    event = PhysicalAction[tuple[str, int]]()
-    out = Output[tuple[str, int]]()
-
-    def __init__(self, each: int) -> None:
-        self.each = each
-
-    @reaction(startup, effects=event)
-    def begin(self, event) -> None:
-        def source(name: str) -> None:
-            for number in range(self.each):
-                event.schedule(value=(name, number))
-
-        self.threads = [threading.Thread(target=source, args=(name,)) for name in "ab"]
-        for thread in self.threads:
-            thread.start()
-
-    @reaction(event, effects=out)
-    def arrive(self, event, out) -> None:
-        out.set(event.value)
-
-    @reaction(shutdown)
-    def end(self) -> None:
-        for thread in self.threads:
-            thread.join(10)
 
 
 class Count(Reactor):
     """Asks the run to stop once all have come; the last of a bank does it."""
 
-    inp = Input[tuple[str, int]]()
-    seen = Output[tuple[str, int]]()
+    inp = Input[tuple[int, int]]()
+    seen = Output[tuple[int, int]]()
 
     def __init__(self, each: int, stops: int) -> None:
         self.left = 2 * each
@@ -146,10 +101,12 @@ class Count(Reactor):
 
 
 class Physical(Reactor):
+    """Takes physical events from two threads and passes them to a bank."""
+
     def __init__(self, each: int = 100) -> None:
-        self.listener = Listener(each)
+        self.listener = Listener(partial(flood, senders=2, each=each), expected=0)
         self.count = Bank(Count, 3, each, 2)
-        connect(self.listener.out, self.count.inp)
+        connect(self.listener.seen, self.count.inp)
 
 
 @pytest.mark.parametrize("fast", [False, True])
@@ -157,35 +114,20 @@ def test_physical_events_reach_other_workers_none_lost_and_in_order(executor, fa
     result = run(Physical, timeout=LIMIT, fast=fast, trace=True, executor=executor, workers=3,
                  placement={"Physical.listener": 1})  # fmt: skip  # stays on worker 0 all the same
     for member in range(3):
-        path = f"Physical.count[{member}].seen"
-        seen = [value for record in result.trace for port, value in record.writes if port == path]
-        for name in "ab":
-            assert [number for who, number in seen if who == name] == list(range(100))
+        seen = values(result, f"Physical.count[{member}].seen")
+        for sender in (0, 1):
+            assert [number for who, number in seen if who == sender] == list(range(100))
 
 
-class Receiver(Reactor):
-    inp = Input[int]()
-    got = Output[tuple[int, bool]]()
-
-    @reaction(inp, effects=got)
-    def take(self, inp, got) -> None:
-        got.set((inp.value, current_tag().time <= physical_elapsed()))
-
-
-class Wire(Reactor):
-    def __init__(self) -> None:
-        self.sender = Source(*range(1, 21))
-        self.receiver = Receiver()
-        connect(self.sender.out, self.receiver.inp, physical=True, after=2 * MSEC)
-
-
-@pytest.mark.parametrize("mover", ["sender", "receiver"])
+@pytest.mark.parametrize("mover", ["source", "reader"])
 def test_a_physical_connection_between_workers(executor, mover):
-    result = run(Wire, timeout=LIMIT, trace=True, executor=executor, workers=2, placement={f"Wire.{mover}": 1})
-    got = [(record.tag.time, value) for record in result.trace for port, value in record.writes if port.endswith("got")]
-    assert [value for _, value in got] == [(number, True) for number in range(1, 21)]
-    sent = {value: record.tag.time for record in result.trace for port, value in record.writes if port.endswith("out")}
-    assert all(at >= sent[value[0]] + 2 * MSEC for at, value in got)
+    parts = {"source": partial(Source, *range(20)), "physical": True, "after": 2 * MSEC,
+             "reader": partial(Sink, lambda value: (value, current_tag().time <= physical_elapsed()))}  # fmt: skip
+    result = run(Pair, **parts, timeout=LIMIT, trace=True, executor=executor, workers=2, placement={f"Pair.{mover}": 1})
+    seen = written(result, "Pair.reader.seen")
+    assert [value for *_, value in seen] == [(number, True) for number in range(20)]
+    sent = [at for at, *_ in written(result, "Pair.source.out")]
+    assert all(at >= sent[number] + 2 * MSEC for at, _, (number, _) in seen)
 
 
 class Idle(Reactor):

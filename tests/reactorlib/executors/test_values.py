@@ -24,7 +24,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.reactors import Relay, Source
+from tests.reactorlib.conformance.reactors import Members, Relay, Source
 from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import note, noted
 
@@ -258,14 +258,9 @@ def test_a_value_is_still_there_at_later_tags(executor, workers):
 # Traces
 
 
-class Secretive(Reactor):
-    """Sets ports that nobody reads to something that cannot be pickled."""
-
-    def __init__(self) -> None:
-        self.private = Bank(Source, 2, lambda: 1)
-
-
 def test_a_trace_that_cannot_travel_is_an_error_that_names_the_port(soon):
-    run(Secretive, timeout=3 * MSEC, fast=True, executor="processes", workers=2)
-    with soon(), pytest.raises(WorkerError, match=r"Secretive.private\[1\].out: a value of type function"):
-        run(Secretive, timeout=3 * MSEC, fast=True, trace=True, executor="processes", workers=2)
+    """Nobody reads the ports. What they are set to cannot be pickled."""
+    options = {"kind": Source, "count": 2, "arguments": (lambda: 1,), "executor": "processes", "workers": 2}
+    run(Members, **options)
+    with soon(), pytest.raises(WorkerError, match=r"Members.members\[1\].out: a value of type function"):
+        run(Members, trace=True, **options)

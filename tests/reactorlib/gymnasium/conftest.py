@@ -1,5 +1,6 @@
 """No test leaves a process or a vector environment."""
 
+import functools
 import gc
 import multiprocessing
 from collections.abc import Callable, Iterator
@@ -30,3 +31,11 @@ def vector() -> Iterator[Callable[..., Any]]:
     yield vector
     for env in made:
         env.close()
+
+
+@pytest.fixture
+def pool(vector: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes pools of environments, and closes them after the test."""
+    from reactorlib.gymnasium import ReactorPool
+
+    return functools.partial(vector, kind=ReactorPool)

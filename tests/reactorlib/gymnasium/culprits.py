@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from random import random as drawn
 from time import perf_counter
@@ -49,9 +50,21 @@ class Walk(gymnasium.Env[Any, Any]):
         return {}
 
 
-class UsesRandom(Walk):
-    def draw(self) -> float:
-        return drawn()
+# What a step draws in each of these environments.
+DRAWS: dict[str, Callable[[Walk], float]] = {
+    "UsesRandom": lambda _self: drawn(),
+    "UsesNumpy": lambda _self: np.random.rand(),  # noqa: NPY002
+    "DrawsFromItsModule": lambda _self: _of_the_module.random(),
+    "WasSeededAtImport": lambda _self: _made_at_import.random(),
+    "ReadsTheTime": lambda _self: time.time() % 1,
+    "ReadsTheDate": lambda _self: dt.datetime.now().microsecond,  # noqa: DTZ005
+    "UsesItsProcess": lambda _self: os.getpid() % 97,
+    "FollowsASet": lambda _self: ord(next(iter({"left", "right", "up", "down", "jump", "duck"}))[0]),
+    "HashesAName": lambda _self: hash("walk") % 101,
+    "MindsItsThread": lambda _self: threading.current_thread() is threading.main_thread(),
+}
+for name, draw in DRAWS.items():
+    globals()[name] = type(name, (Walk,), {"draw": draw})
 
 
 class SeedsRandomItself(Walk):
@@ -64,11 +77,6 @@ class SeedsRandomItself(Walk):
 
     def draw(self) -> float:
         return random.gauss(0, 1)
-
-
-class UsesNumpy(Walk):
-    def draw(self) -> float:
-        return np.random.rand()  # noqa: NPY002
 
 
 class UsesTorch(Walk):
@@ -90,11 +98,6 @@ class CountsInItsClass(Walk):
         return self.count % 7
 
 
-class DrawsFromItsModule(Walk):
-    def draw(self) -> float:
-        return _of_the_module.random()
-
-
 class SharesAList(Walk):
     taken: ClassVar[list[int]] = []
 
@@ -107,16 +110,6 @@ class SharesAList(Walk):
         return self.number
 
 
-class ReadsTheTime(Walk):
-    def draw(self) -> float:
-        return time.time() % 1
-
-
-class ReadsTheDate(Walk):
-    def draw(self) -> float:
-        return dt.datetime.now().microsecond  # noqa: DTZ005
-
-
 class MeasuresItsStep(Walk):
     def __init__(self) -> None:
         super().__init__()
@@ -125,21 +118,6 @@ class MeasuresItsStep(Walk):
     def draw(self) -> float:
         self.last, before = perf_counter(), self.last
         return self.last - before
-
-
-class UsesItsProcess(Walk):
-    def draw(self) -> float:
-        return os.getpid() % 97
-
-
-class FollowsASet(Walk):
-    def draw(self) -> float:
-        return ord(next(iter({"left", "right", "up", "down", "jump", "duck"}))[0])
-
-
-class HashesAName(Walk):
-    def draw(self) -> float:
-        return hash("walk") % 101
 
 
 class HasNoSeed(Walk):
@@ -156,11 +134,6 @@ class NamesItself(Walk):
         super().reset(seed=seed)
         self.at = float(uuid.uuid4().int % 1000)
         return self._observed(), {}
-
-
-class WasSeededAtImport(Walk):
-    def draw(self) -> float:
-        return _made_at_import.random()
 
 
 class ContinuesAFile(Walk):
@@ -183,11 +156,6 @@ class KeepsItsEpisode(Walk):
     def draw(self) -> float:
         self.all += 1
         return self.all
-
-
-class MindsItsThread(Walk):
-    def draw(self) -> float:
-        return threading.current_thread() is threading.main_thread()
 
 
 class UsesItsAddress(Walk):

@@ -26,6 +26,19 @@ def made(probe: str, count: int = 3) -> list[Callable[[], Any]]:
     return [functools.partial(probes.PROBES[probe], number) for number in range(count)]
 
 
+class Held(probes.Quiet):
+    """The first of them waits in a step until it may go on, if its action is 2."""
+
+    def __init__(self, number: int, go: Any) -> None:
+        super().__init__(number)
+        self.go = go
+
+    def step(self, action: Any) -> Any:
+        if self.number == 0 and action == 2:
+            assert self.go.wait(60)
+        return super().step(action)
+
+
 class Failing(probes.Quiet):
     """Fails in this way, the third of them, when it is made, reset with options, closed, or when its action is 2."""
 

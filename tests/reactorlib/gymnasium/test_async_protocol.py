@@ -72,8 +72,9 @@ def test_nothing_else_may_be_called_while_a_call_is_pending(vector: Any, kind: A
         with pytest.raises(AlreadyPendingCallError, match=f"`{other}_async` .* pending call to `{state}`") as raised:
             begin_other(env)
         assert raised.value.name == state
-    with pytest.raises(AlreadyPendingCallError):
-        env.set_attr("number", 7)
+    for call in (lambda: env.set_attr("number", 7), lambda: env.step(NOUGHTS)):
+        with pytest.raises(AlreadyPendingCallError):
+            call()
     for other, (_, wait_other) in STATES.items():
         if other != state:
             with pytest.raises(NoAsyncCallError, match=f"`{other}_wait` without any prior") as missing:

@@ -16,11 +16,6 @@ from tests.reactorlib.gymnasium.environments import made
 from tests.reactorlib.gymnasium.random_pools import WAYS, RandomPool, run
 
 
-@pytest.fixture
-def pool(vector: Any) -> Any:
-    return functools.partial(vector, kind=ReactorPool)
-
-
 def batches(durations: list[int], counts: list[int]) -> list[list[int]]:
     order = LogicalOrder(durations)
     order.reset([None] * len(durations), None)

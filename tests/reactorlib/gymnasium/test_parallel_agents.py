@@ -75,8 +75,7 @@ class Leaving:
     def render(self) -> str:
         return f"{self.kind}: {self.count}"
 
-    def close(self) -> None:
-        pass
+    def close(self) -> None: ...
 
 
 class Loop(VectorEnv[Any, Any, Any]):

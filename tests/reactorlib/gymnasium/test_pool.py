@@ -16,15 +16,9 @@ from reactorlib import WorkerError
 from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorPool, probes
 from reactorlib.gymnasium.check import difference
 from tests.choice import first
-from tests.reactorlib.gymnasium.environments import failing, made
+from tests.reactorlib.gymnasium.environments import Held, failing, made
 
 PROBES = [name for name in probes.PROBES if name not in probes.TWINS]
-
-
-@pytest.fixture
-def pool(vector: Any) -> Any:
-    """Makes pools, and closes them after the test."""
-    return functools.partial(vector, kind=ReactorPool)
 
 
 @pytest.mark.parametrize(
@@ -80,19 +74,6 @@ def test_each_environment_has_its_trajectory_in_any_order_of_readiness(pool: Any
         if going:
             empty = create_empty_array(ours.single_action_space, len(batch), np.zeros)
             ours.send(concatenate(ours.single_action_space, batch, empty), going)
-
-
-class Held(probes.Quiet):
-    """The first of them waits in a step until it may go on."""
-
-    def __init__(self, number: int, go: Any) -> None:
-        super().__init__(number)
-        self.go = go
-
-    def step(self, action: Any) -> Any:
-        if self.number == 0 and action == 2:
-            assert self.go.wait(60)
-        return super().step(action)
 
 
 @pytest.mark.parametrize("executor", ["processes", "threads"])

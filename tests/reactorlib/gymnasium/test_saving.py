@@ -13,10 +13,10 @@ from gymnasium.utils import EzPickle
 
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, ResumeError, probes
 from reactorlib.gymnasium.check import difference
-from reactorlib.gymnasium.isolation import Finding, Isolation
 from reactorlib.gymnasium.journal import Journal
 from tests.reactorlib.gymnasium.environments import WAYS, failing, made
 from tests.reactorlib.gymnasium.random_pools import run
+from tests.reactorlib.gymnasium.test_isolate import report
 
 
 class Closed(probes.Quiet):
@@ -35,7 +35,7 @@ class Eased(probes.Quiet, EzPickle):
         super().__init__(number)
 
 
-class Unlike(Closed):
+class Global(probes.Quiet):
     """Draws from a generator that is not its own."""
 
     def step(self, action: Any) -> Any:
@@ -43,12 +43,8 @@ class Unlike(Closed):
         return (observation, reward + random.random(), *rest)
 
 
-class Global(probes.Quiet):
-    """Draws from a generator that is not its own, and can be pickled."""
-
-    def step(self, action: Any) -> Any:
-        observation, reward, *rest = super().step(action)
-        return (observation, reward + random.random(), *rest)
+class Unlike(Global, Closed):
+    """Cannot be pickled either."""
 
 
 class Weird(Closed):
@@ -132,11 +128,7 @@ def test_actions_are_kept_only_where_there_is_no_pickle() -> None:
 
 @pytest.mark.parametrize(
     ("make", "resumable", "seed", "match"),
-    [
-        (Closed, False, 1, "resumable"),
-        (Eased, False, 1, "EzPickle"),
-        (Closed, True, None, "seed"),
-    ],
+    [(Closed, False, 1, "resumable"), (Eased, False, 1, "EzPickle"), (Closed, True, None, "seed")],
 )
 def test_environments_that_cannot_be_saved_are_named(
     vector: Any, make: Any, resumable: bool, seed: Any, match: str
@@ -201,9 +193,7 @@ def test_environments_in_processes_of_their_own_are_saved_with_their_generators(
 
 
 def test_a_generator_that_no_one_has_for_itself_is_refused_in_a_process_of_its_own(vector: Any) -> None:
-    found = (Finding("class or module state", 1, "reward"), Finding("numpy.random", 1, "reward"))
-    report = Isolation("", found, (), (), (), 1, 0.0)
-    ours = vector(several(Global, 2), isolate=report)
+    ours = vector(several(Global, 2), isolate=report("class or module state", "numpy.random"))
     ours.reset(seed=1)
     steps(ours, 1)
     with pytest.raises(ResumeError, match=r"draws from random,"):

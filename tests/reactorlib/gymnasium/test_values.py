@@ -2,8 +2,6 @@
 
 import functools
 import gc
-import subprocess
-import sys
 import weakref
 from typing import Any, ClassVar
 
@@ -16,8 +14,8 @@ from gymnasium.vector import SyncVectorEnv
 import reactorlib.gymnasium
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
 from reactorlib.gymnasium.check import difference
-from tests.pages import ROOT
 from tests.reactorlib.gymnasium.environments import WAYS as EVERY
+from tests.reactorlib.scripts import printed
 
 WAYS = [EVERY[name] for name in ("inline", "threads", "two, of which one is the caller's", "two processes")]
 
@@ -96,10 +94,7 @@ if __name__ == "__main__":
 
 
 def test_classes_of_the_main_script_are_the_same_where_it_was_forked() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", MAIN], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
+    printed("-c", MAIN)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -6,8 +6,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -17,7 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,9 +25,10 @@ from reactorlib import WorkerError
 from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, check_vector_env, probes
 from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
 from tests.choice import first
-from tests.reactorlib.gymnasium.environments import WAYS, failing, made
+from tests.reactorlib.executors.conftest import PATIENCE_S
+from tests.reactorlib.gymnasium.environments import WAYS, Held, failing, made
+from tests.reactorlib.scripts import python
 
-PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "20" if "PYTEST_XDIST_WORKER" in os.environ else "5"))
 MODES = list(AutoresetMode)
 CLASSIC = ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"]
 TOYS = ["Blackjack-v1", "CliffWalking-v1", "FrozenLake-v1", "Taxi-v4"]
@@ -207,25 +206,9 @@ def test_an_environment_registered_here_is_known_to_processes_that_are_spawned()
         del gymnasium.registry["reactor-test/Probe-v0"]
 
 
-def test_calls_in_two_halves_have_their_order(vector: Any) -> None:
-    env = vector(made("no infos"), workers=2)
-    with pytest.raises(NoAsyncCallError):
-        env.call_wait()
-    env.call_async("has_wrapper_attr", "count")
-    for call in (env.step_async, env.reset_async, lambda _=None: env.call_async("count"), env.step):
-        with pytest.raises(AlreadyPendingCallError):
-            call(None)
-    with pytest.raises(AlreadyPendingCallError):
-        env.set_attr("count", 1)
-    assert env.call_wait() == (True, True, True)
+def test_step_is_not_called_by_its_name(vector: Any) -> None:
     with pytest.raises(ValueError, match="`step`"):
-        env.call("step", 1)
-    assert env.get_attr("number") == (0, 1, 2)
-    env.set_attr("number", [5, 6, 7])
-    assert env.get_attr("number") == (5, 6, 7)
-    env.close()
-    with pytest.raises(ClosedEnvironmentError, match=r"`close\(\)`"):
-        env.step(np.zeros(3, np.int64))
+        vector(made("no infos"), workers=2).call("step", 1)
 
 
 APART = {"workers": 2, "caller_steps": False}
@@ -299,19 +282,13 @@ def test_an_environment_that_hangs_is_named_and_left_behind(at: str) -> None:
 
 
 def test_a_wait_that_was_too_short_is_waited_again(vector: Any) -> None:
-    event = multiprocessing.get_context("fork").Event()
-
-    class Slow(probes.Quiet):
-        def step(self, action: Any) -> Any:
-            assert event.wait(PATIENCE_S)
-            return super().step(action)
-
-    env = vector([functools.partial(Slow, n) for n in range(2)], workers=1, caller_steps=False)
+    go = multiprocessing.get_context("fork").Event()
+    env = vector([functools.partial(Held, n, go) for n in range(2)], workers=1, caller_steps=False)
     env.reset(seed=1)
-    env.step_async(np.zeros(2, np.int64))
+    env.step_async(np.array([2, 0]))
     with pytest.raises(TimeoutError):
         env.step_wait(timeout=0.01)
-    event.set()
+    go.set()
     assert env.step_wait(timeout=PATIENCE_S)[0].shape == (2, 3)
 
 
@@ -375,4 +352,4 @@ def test_a_forgotten_vector_is_closed() -> None:
 )
 def test_packages_are_imported_once_they_are_asked_for(module: str, absent: str) -> None:
     code = f"import sys, {module}; sys.exit({absent!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert python("-c", code).returncode == 0

@@ -7,8 +7,9 @@ import pytest
 
 from reactorlib import ElaborationError, ReactionError, elaborate, run
 from reactorlib.lf import load
-from reactorlib.lf.parser import parse
+from tests.reactorlib.lf.test_fuzz import faults_of
 
+NOT_HERE = "mutations are not supported, and watchdogs exist in Lingua Franca's C target only"
 MEMBER = "a declaration such as input, state or reaction, a connection or '}'"
 # In the grammar: line 2 holds the fault, the text behind ^ is marked.
 SYNTAX = {
@@ -28,12 +29,8 @@ SYNTAX = {
     "logical action a(0, 0, drop)": ("expected the policy, in quotation marks, got 'drop'", "drop"),
     "state x: = 3": ("expected a type, got '='", "="),
     "method m {= =}": ("expected '(', got code", "{="),
-    "watchdog w(1 s) {= =}": (
-        "mutations are not supported, and watchdogs exist in Lingua Franca's C target only", "watchdog"
-    ),
-    "mutation(startup) {= =}": (
-        "mutations are not supported, and watchdogs exist in Lingua Franca's C target only", "mutation"
-    ),
+    "watchdog w(1 s) {= =}": (NOT_HERE, "watchdog"),
+    "mutation(startup) {= =}": (NOT_HERE, "mutation"),
     "mode M { mode N {} }": ("'mode' cannot stand in a mode", "mode N"),
     "state x = 3 $": ("a character that means nothing here: '$'", "$"),
     'state x = "abc': ("a text whose closing quotation mark is missing", '"'),
@@ -46,9 +43,8 @@ SYNTAX = {
 @pytest.mark.parametrize("line", SYNTAX)
 def test_a_syntax_error_shows_line_column_and_what_was_expected(line):
     message, marked = SYNTAX[line]
-    with pytest.raises(ElaborationError) as caught:
-        parse(f"target Python\nmain reactor {{\n  {line}\n  , state after = 1\n}}\n", "Main.lf")
-    [told] = [fault for fault in caught.value.faults if message in fault]
+    faults = faults_of(f"target Python\nmain reactor {{\n  {line}\n  , state after = 1\n}}\n")
+    [told] = [fault for fault in faults if message in fault]
     first, shown, mark = told.splitlines()
     place = re.fullmatch(r"Main\.lf:(\d+):(\d+): (.*)", first)
     assert place is not None
@@ -76,9 +72,7 @@ FILES = {
 
 @pytest.mark.parametrize("text", FILES)
 def test_a_file_that_is_none(text):
-    with pytest.raises(ElaborationError) as caught:
-        parse(text, "Main.lf")
-    assert FILES[text] in caught.value.faults[0]
+    assert FILES[text] in faults_of(text)[0]
 
 
 def test_several_syntax_errors_are_told_at_once():
@@ -96,9 +90,7 @@ reactor B( {
 main reactor {
   a = new A(
 }"""
-    with pytest.raises(ElaborationError) as caught:
-        parse(text, "Main.lf")
-    assert [fault.split(":")[1] for fault in caught.value.faults] == ["4", "6", "9", "14"]
+    assert [fault.split(":")[1] for fault in faults_of(text)] == ["4", "6", "9", "14"]
 
 
 def test_faults_of_meaning_are_told_at_once_with_their_lines(faults):
@@ -147,11 +139,9 @@ def test_faults_of_meaning_are_told_at_once_with_their_lines(faults):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('import A from "Main.lf"\nmain reactor {}', "Main.lf:2: import: Main.lf has no reactor 'A'"),
         ("reactor A {}", "Main.lf has no main reactor: name one of A"),
         ("reactor A { b = new B() }\nreactor B { a = new A() }", "Main.lf:3: A contains itself"),
         ("main reactor A extends A {}", "Main.lf:2: A extends itself"),
-        ("target Cpp main reactor {}", "Main.lf: its target is Cpp, and only bodies in Python run here"),
         ("preamble {=\n  import math\n  1 / 0\n=} main reactor {}",
          "Main.lf:4: the preamble raised ZeroDivisionError: division by zero\n    1 / 0"),
         ("main reactor { preamble {=\n  oops\n=} }",

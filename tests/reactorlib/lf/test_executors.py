@@ -1,21 +1,18 @@
 """A program from Lingua Franca does the same on every executor, in processes forked or spawned, and as federates."""
 
 import gc
-import os
 import pickle
 import subprocess
 import sys
-import textwrap
 import weakref
-from pathlib import Path
 
 import pytest
 
 from reactorlib import elaborate, run
 from reactorlib.cpus import gil_enabled
 from reactorlib.lf import LinguaFrancaWarning, federates, load, run_options
+from tests.reactorlib.scripts import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FARM = """
 target Python { timeout: 20 ms, fast: true }
 preamble {=
@@ -141,21 +138,3 @@ def test_federates_are_placed_in_turn_and_do_the_same(write):
     ]
     assert results[0].digest == results[1].digest
     assert federates(elaborate(load(write(FARM))), 3) is None
-
-
-def test_a_loaded_class_reaches_processes_that_are_spawned(write, tmp_path):
-    code = f"""
-from reactorlib import run
-from reactorlib.lf import load, run_options
-main = load({str(write(FARM, "lf_farm_program.lf"))!r})
-for executor, method in (("inline", None), ("processes", "spawn")):
-    options = dict(executor=executor, start_method=method, workers=2, **run_options(main))
-    print(run(main, trace=True, **options).digest)
-"""
-    (tmp_path / "script.py").write_text("if __name__ == '__main__':\n" + textwrap.indent(code, "    "))
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, timeout=100, check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    inline, spawned = done.stdout.split()
-    assert inline == spawned

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-HERE = Path(__file__).resolve().parent
+from tests.reactorlib.scripts import ROOT
+
 MARK = "REACTORLIB_TEST_JOB"
 LONGEST_S = 60
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.reactorlib.scripts import python
+
 ENDS = str(Path(__file__).with_name("ends.py"))
-HOST = re.escape(socket.gethostname())
 SOON_S = 5
 
 
@@ -107,7 +105,6 @@ def test_ranks_that_make_different_calls_are_named(start: Any) -> None:
 
 
 def test_without_a_launcher_the_error_says_what_to_type() -> None:
-    program = [sys.executable, "-c", "from reactorlib import Reactor, run; run(Reactor, executor='mpi')"]
-    ended = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    ended = python("-c", "from reactorlib import Reactor, run; run(Reactor, executor='mpi')")
     assert ended.stderr.splitlines()[-1].startswith("reactorlib.errors.RunError: executor='mpi' needs ")
     assert "mpiexec -n 2 python -c" in ended.stderr or "pip install" in ended.stderr

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.choice import first
-from tests.reactorlib.mpi.conftest import ROOT, launcher
+from tests.reactorlib.mpi.conftest import launcher
 from tests.reactorlib.mpi.test_ends import SOON_S
+from tests.reactorlib.scripts import ROOT
 from workloads import two_nodes
 
 HERE = Path(__file__).parent

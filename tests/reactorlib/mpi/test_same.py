@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from tests.choice import first
+from tests.reactorlib.scripts import printed
 
 PROGRAMS = "40"
 LONG_S = 300.0
@@ -70,19 +69,19 @@ def test_the_workloads_and_their_digests_are_those_of_the_serial_loop(start: Any
 )
 def test_the_examples_have_the_digests_of_one_worker(start: Any, target: str, ranks: int) -> None:
     program = ("-m", "reactorlib", "run", *target.split(), "--fast", "--digest")
-    alone = subprocess.run([sys.executable, *program], capture_output=True, text=True, timeout=60, check=True)
+    alone = printed(*program)
     ended = start(ranks, *program, "--executor", "mpi").ended()
     assert ended.status == 0, ended.err
-    assert ended.out.splitlines()[-1] == alone.stdout.splitlines()[-1]
+    assert ended.out.splitlines()[-1] == alone.splitlines()[-1]
 
 
 def test_the_command_runs_on_ranks_and_the_first_one_speaks(start: Any) -> None:
     program = ("-m", "reactorlib", "run", "examples/powers.py:Powers", "--digest")
-    alone = subprocess.run([sys.executable, *program], capture_output=True, text=True, timeout=60, check=True)
+    alone = printed(*program)
     ended = start(3, *program, "--executor", "mpi").ended()
     assert ended.status == 0
-    assert ended.out.splitlines()[-1] == alone.stdout.splitlines()[-1]
-    assert sorted(ended.out.splitlines()) == sorted(alone.stdout.splitlines())
+    assert ended.out.splitlines()[-1] == alone.splitlines()[-1]
+    assert sorted(ended.out.splitlines()) == sorted(alone.splitlines())
 
 
 def test_a_mistake_in_the_command_is_told_once(start: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 
 from tests.reactorlib.mpi.conftest import launcher
 from tests.reactorlib.mpi.test_ends import SOON_S, messages
+from tests.reactorlib.scripts import python
 
 SCRIPT = str(Path(__file__).with_name("train.py"))
 HOST = re.escape(socket.gethostname())
@@ -84,18 +83,14 @@ def test_a_vector_environment_on_ranks_is_sync_s(start: Any) -> None:
     assert "all the same" in ended.out
 
 
-def alone(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, check=False)
-
-
 def test_the_command_says_what_it_wants() -> None:
-    assert "mpiexec -n 4 python -m reactorlib.mpi train.py" in alone("-m", "reactorlib.mpi", "--help").stdout
-    assert alone("-m", "reactorlib.mpi").returncode == 2
-    ended = alone("-m", "reactorlib.mpi", "nothing.py")
+    assert "mpiexec -n 4 python -m reactorlib.mpi train.py" in python("-m", "reactorlib.mpi", "--help").stdout
+    assert python("-m", "reactorlib.mpi").returncode == 2
+    ended = python("-m", "reactorlib.mpi", "nothing.py")
     assert (ended.returncode, ended.stderr.strip()) == (
         2, "reactorlib.mpi: no file nothing.py: give a script, and then its arguments"
     )  # fmt: skip
     launcher()  # skips without mpi4py
-    ended = alone("-m", "reactorlib.mpi", SCRIPT, "good")
+    ended = python("-m", "reactorlib.mpi", SCRIPT, "good")
     assert ended.returncode == 2
     assert re.match(r"reactorlib\.mpi: executor='mpi' needs .*mpiexec -n 2 python -m reactorlib\.mpi", ended.stderr)

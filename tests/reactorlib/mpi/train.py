@@ -13,20 +13,8 @@ from typing import Any
 
 import gymnasium
 
-from reactorlib import (
-    Bank,
-    Input,
-    Output,
-    ReactionError,
-    Reactor,
-    RunError,
-    Session,
-    connect,
-    reaction,
-    run,
-    shutdown,
-    startup,
-)
+from reactorlib import Bank, Input, Output, Reactor, Session, connect, reaction, run, shutdown, startup
+from reactorlib.errors import ReactionError, RunError
 
 N = 4
 

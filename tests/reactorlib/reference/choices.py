@@ -1,16 +1,13 @@
-"""The sources of a generated program's choices: a seed, recorded answers, or Hypothesis.
+"""The sources of a generated program's choices: a seed, or recorded answers.
 
-All offer the same one question, so there is one generator, and every program can be reproduced.
+Both offer the same one question, so there is one generator, and every program can be reproduced.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import cache
 from typing import Protocol, TypeVar
-
-from hypothesis import strategies as st
 
 T = TypeVar("T")
 
@@ -43,19 +40,6 @@ class Recorded:
 
     def integer(self, low: int, high: int) -> int:
         return min(low + next(self._answers, 0), high)
-
-
-class Drawn:
-    def __init__(self, draw: st.DrawFn) -> None:
-        self._draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        return low if low == high else self._draw(_integers(low, high))
-
-
-@cache  # Hypothesis validates a strategy once per object, so each range gets one object
-def _integers(low: int, high: int) -> st.SearchStrategy[int]:
-    return st.integers(low, high)
 
 
 def one_in(choices: Choices, count: int) -> bool:

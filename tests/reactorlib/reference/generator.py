@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from hypothesis import strategies as st
-
 from tests.reactorlib.reference import order
-from tests.reactorlib.reference.choices import Choices, Drawn, one_in, pick, some
+from tests.reactorlib.reference.choices import Choices, one_in, pick, some
 from tests.reactorlib.reference.instances import elaborate
 from tests.reactorlib.reference.naming import rename
 from tests.reactorlib.reference.rule import Rule
@@ -39,11 +37,6 @@ FAR_NS = (1_000_000 * SEC, 2_000_000 * SEC)  # deadlines that no test run misses
 SIZES = (1, 2, 3)  # every value that a parameter `n` takes
 MOST_REACTORS = 12
 WIDE = (31, 32, 33, 200)  # about as many as become loops or calls in a schedule, and many more
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> ProgramSpec:
-    return generate(Drawn(draw))
 
 
 def generate(choices: Choices, wide: bool = False) -> ProgramSpec:

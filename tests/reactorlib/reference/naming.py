@@ -23,20 +23,8 @@ RUNTIMES = (
     + ["deepcopy", "present", "any_present", "switch", "physical", "physical_connection", "arrive", "index", "react"]
     + ["condition", "cell", "context", "rows", "startup", "shutdown", "reset", "history", "may_be_present"]
     + [f"{what}_worker_{number}" for what in ("send_to", "wait_for") for number in range(3)]
-    + [
-        "value",
-        "is_present",
-        "set",
-        "path",
-        "bank",
-        "set_",
-        "main",
-        "startup_",
-        "shutdown_",
-        "Main",
-        "Reactor",
-        "Timer",
-    ]
+    + ["value", "is_present", "set", "path", "bank", "set_", "main", "startup_", "shutdown_", "Main", "Reactor"]
+    + ["Timer"]
     + ["cells", "encode", "decode", "whole", "some", "blame", "message", "pack", "c0", "c1", "v0", "v1", "data", "at"]
 )
 PYTHONS = (

@@ -17,6 +17,8 @@ from reactorlib.transport.codec import Codec
 from reactorlib.transport.codec_compiler import LONGEST_MESSAGE
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.structure import LARGE_BYTES
+from tests.reactorlib.scripts import printed
+from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.values import VALUES, Box, Celsius, Point, same
 
 MIB = 1 << 20
@@ -37,10 +39,9 @@ class Ends(NamedTuple):
 
 
 @pytest.fixture
-def ends() -> Iterator[Ends]:
-    exchange = Exchange(2, capacity=256 * MIB)
-    yield Ends(exchange.endpoint(0), exchange.endpoint(1))
-    exchange.close()
+def ends(make_exchange: MakeExchange) -> Ends:
+    exchange = make_exchange()
+    return Ends(exchange.endpoint(0), exchange.endpoint(1))
 
 
 @pytest.fixture(scope="module")
@@ -239,10 +240,18 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
         ends.other.codec.decode(message)
 
 
+class Unpicklable:
+    """Refuses with an error of its own."""
+
+    def __reduce__(self) -> str:
+        raise ZeroDivisionError("no way")
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [
         (lambda: 0, ["function", "lambda"]),
+        ((np.zeros(MIB), Unpicklable()), ["Unpicklable ([1] of a value of type tuple)", "ZeroDivisionError: no way"]),
         ((1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}), ["generator", "[2]['b'][1]", "tuple"]),
         ({"env": Box(lambda: 0)}, ["function", "['env'].content", "dict"]),
     ],
@@ -255,23 +264,11 @@ def test_what_cannot_be_pickled_is_named_with_the_reason(ends: Ends, value: Any,
             assert word in str(caught.value)
 
 
-class Unpicklable:
-    """Refuses with an error of its own."""
-
-    def __reduce__(self) -> str:
-        raise ZeroDivisionError("no way")
-
-
 class Unbuildable:
     """Can be pickled, not be built."""
 
     def __reduce__(self) -> Any:
         return divmod, (1, 0)
-
-
-def test_an_error_raised_while_pickling_is_the_reason(ends: Ends) -> None:
-    with pytest.raises(WorkerError, match=r"Unpicklable \(\[1\] of a value of type tuple\).*ZeroDivisionError: no way"):
-        ends.one.codec.encode((np.zeros(MIB), Unpicklable()), [1])
 
 
 def test_a_value_that_cannot_be_built_is_an_error_of_the_receiver(ends: Ends) -> None:
@@ -299,27 +296,23 @@ def test_decoding_needs_no_order(ends: Ends) -> None:
         assert same(ends.other.codec.decode(message), value)
 
 
-def test_a_message_can_go_to_several_receivers() -> None:
-    exchange = Exchange(3, capacity=64 * MIB)
+def test_a_message_can_go_to_several_receivers(make_exchange: MakeExchange) -> None:
+    exchange = make_exchange(3, capacity=64 * MIB)
     ends = [exchange.endpoint(worker) for worker in range(3)]
     for _ in range(100):  # 800 MB in all
         message = ends[0].codec.encode(np.full(MIB, 3.0), [1, 2])
         for end in ends[1:]:
             assert end.codec.decode(message)[-1] == 3
-    exchange.close()
 
 
 def test_numpy_is_not_imported_for_values_without_arrays() -> None:
-    import subprocess
-    import sys
-
     code = (
         "import sys; from reactorlib.transport.exchange import Exchange\n"
         "x = Exchange(2); a, b = x.endpoint(0), x.endpoint(1); e = a.codec.encoder([1])\n"
         "for v in [1, 'a', (1, [2.0, None], {'a': b'x'}), {1, 2}, b'x' * 10000] * 4: assert b.codec.decode(e(v)) == v\n"
         "assert not {'numpy', 'torch'} & sys.modules.keys()\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    printed("-c", code)
 
 
 def test_a_codec_holds_on_to_nothing_that_it_carried(ends: Ends) -> None:

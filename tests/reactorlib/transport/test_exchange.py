@@ -3,8 +3,6 @@
 import gc
 import multiprocessing
 import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +13,7 @@ from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, fence, keeps_store_order
+from tests.reactorlib.scripts import printed, python
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer
 
@@ -113,8 +112,8 @@ def test_views_may_be_dropped_at_interpreter_exit() -> None:
         "    def __init__(self): self.kept = kept, own\n"
         "import builtins; builtins.late = Late(); late.me = late\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S, check=True)
-    assert done.stderr == ""
+    done = python("-c", code)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_attached_memory_is_the_same_memory() -> None:
@@ -144,16 +143,11 @@ def leave(nbytes):
 """
 
 
-def _with_few_addresses(code: str) -> str:
-    whole = [sys.executable, "-c", LIMITED + code]
-    return subprocess.run(whole, check=True, timeout=LIMIT_S, capture_output=True, text=True).stdout
-
-
 @pytest.mark.parametrize(
     "limit", ["leave(3 << 30)", "leave(1 << 28)", "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))"]
 )
 def test_limits_below_the_capacity_are_kept_to(limit: str) -> None:
-    printed = _with_few_addresses(f"""
+    code = f"""
 import resource
 {limit}
 capacity = 1 << 29 if "{limit}" == "leave(3 << 30)" else 1 << 32
@@ -163,19 +157,20 @@ for worker in (1, 2):
     for _ in range(50):
         assert ends[worker].codec.decode(ends[0].codec.encode(value, [worker])) == value
 print(x.memory.size <= 1 << (27 if capacity == 1 << 32 else 40))
-""")
-    assert printed == "True\n"
+"""
+    assert printed("-c", LIMITED + code) == "True\n"
 
 
 def test_a_limit_below_the_least_is_an_error_that_says_so() -> None:
-    printed = _with_few_addresses("""
+    code = """
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
 try: Exchange(2, capacity=1 << 32)
 except Exception as error: print(type(error).__name__, error)
-""")
-    assert printed.startswith("WorkerError cannot map")
-    assert "the least that 2 workers need: see `ulimit -a`" in printed
+"""
+    said = printed("-c", LIMITED + code)
+    assert said.startswith("WorkerError cannot map")
+    assert "the least that 2 workers need: see `ulimit -a`" in said
 
 
 def test_the_environment_sets_the_capacity(monkeypatch: pytest.MonkeyPatch) -> None:

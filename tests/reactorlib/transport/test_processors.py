@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reactorlib.transport import processors, waiting
+from tests.reactorlib.scripts import python
 
-ROOT = Path(__file__).resolve().parents[3]
 Moves = list[set[int]]
 
 
@@ -71,28 +69,22 @@ def test_where_other_programs_run_nobody_goes(
     assert moves == moved
 
 
-def test_two_looks_in_quick_succession_say_nothing_of_what_is_idle(
-    monkeypatch: pytest.MonkeyPatch, moves: Moves
+@pytest.mark.parametrize(
+    ("second_ns", "third_ns", "asked"),
+    [
+        pytest.param(processors.LOOK_NS - 1, processors.LOOK_NS, 2, id="the second too soon"),
+        pytest.param(processors.OLD_NS + 1, processors.OLD_NS + 1 + processors.LOOK_NS, 3, id="the first too old"),
+    ],
+)
+def test_two_looks_too_close_or_too_far_apart_say_nothing_of_what_is_idle(
+    monkeypatch: pytest.MonkeyPatch, moves: Moves, second_ns: int, third_ns: int, asked: int
 ) -> None:
     on(monkeypatch, 1, {70: 1})
-    ticks = iter((0, 1_000))
+    ticks = iter(range(0, asked * 1_000, 1_000))
     monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
     watch = processors.ProcessorWatch()
-    assert [watch.leave((70,), now) for now in (0, processors.LOOK_NS - 1, processors.LOOK_NS)] == [
-        False,
-        False,
-        True,
-    ]
+    assert [watch.leave((70,), now) for now in (0, second_ns, third_ns)] == [False, False, True]
     assert moves == [{0, 2, 3}, {0, 1, 2, 3}]
-
-
-def test_an_old_look_says_nothing_of_what_is_idle(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
-    on(monkeypatch, 1, {70: 1})
-    ticks = iter((0, 1_000, 2_000))
-    monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
-    watch, late = processors.ProcessorWatch(), processors.OLD_NS + 1
-    assert [watch.leave((70,), now) for now in (0, late, late + processors.LOOK_NS)] == [False, False, True]
-    assert len(moves) == 2
 
 
 def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
@@ -146,8 +138,6 @@ finally:
 
 @pytest.mark.skipif(sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
 def test_on_this_machine_they_part() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", REAL], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )  # fmt: skip
+    done = python("-c", REAL)
     moved, free = done.stdout.split()
     assert (moved, free) == ("True", "True"), done.stderr
