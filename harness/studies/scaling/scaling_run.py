@@ -102,8 +102,8 @@ class _Point:
             self.failures.setdefault(PREDICTED, str(error))
             return
         for kind in PREDICTIONS:
-            if kind in told["speed_up"]:
-                self.speed_ups.setdefault(kind, []).append(told["speed_up"][kind])
+            if kind in told:
+                self.speed_ups.setdefault(kind, []).append(told[kind])
             else:
                 self.failures.setdefault(kind, str(cost))
 

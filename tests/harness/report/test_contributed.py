@@ -31,7 +31,7 @@ def predicted(function, arguments, _limit_s):
         return COST
     free = {str(count): float(count) for count in WORKERS}
     here = {str(count): EFFICIENCY * count for count in arguments[3]}
-    return {"speed_up": {PREDICTED: free, PAID: free, HERE: here}}
+    return {PREDICTED: free, PAID: free, HERE: here}
 
 
 @pytest.fixture
