@@ -278,8 +278,11 @@ class _Outside:
 def log_ratios(above: Measured, below: Measured) -> list[float]:
     """The log ratios of two subjects' times of a round, of neighbouring turns: CPU times if both are `on_one_cpu`."""
     by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
-    over, under = ({sweep: turn for (sweep, _), turn in one.turns.items()} for one in (above, below))
-    return turn_ratios.log_ratios(over, under, by_cpu)
+    over, under = (
+        {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds for (sweep, _), turn in one.turns.items()}
+        for one in (above, below)
+    )
+    return turn_ratios.log_ratios(over, under)
 
 
 def steady(times: Sequence[float]) -> bool:

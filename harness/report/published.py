@@ -24,11 +24,6 @@ def _rows() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def figures() -> list[str]:
-    """The names of all figures with published values."""
-    return list(dict.fromkeys(row["figure"] for row in _rows()))
-
-
 def series(figure: str, scenario: str | None = None) -> dict[str, PublishedSeries]:
     """The paper's series in a figure (and a scenario of it), by system: `ray` and `lf`."""
     found: dict[str, PublishedSeries] = {}
