@@ -80,7 +80,7 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
 
 def _trust(summary: Summary, found: Sequence[WorkloadAnswer]) -> Iterator[tuple[str, str]]:
     """How far the numbers can be relied on: starts, cores, load, noise floor."""
-    starts = sorted({end.starts for one in found for end in one.ends})
+    starts = sorted({end.starts for one in found for _, end in one.placed})
     if starts:
         few = "; too few for an interval" if starts[0] <= intervals.FEW else ""
         yield "Starts", quantity.from_to(starts) + few

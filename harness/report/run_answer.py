@@ -73,13 +73,8 @@ class WorkloadAnswer:
         return self.points[0]
 
     @property
-    def ends(self) -> tuple[PointAnswer, ...]:
-        """The weakest and the strongest point, or the only one."""
-        return tuple(end for _, end in self.placed)
-
-    @property
     def placed(self) -> tuple[tuple[str, PointAnswer], ...]:
-        """The same, each with a word for its place; an only one has none."""
+        """The weakest and the strongest point, each with a word for its place; an only one has none."""
         first, last = self.points[0], self.points[-1]
         return (("", first),) if first is last else (("weakest", first), ("strongest", last))
 

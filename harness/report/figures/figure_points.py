@@ -45,14 +45,12 @@ class PointSet:
         return [f"Not shown: {quantity.counted(self.omitted, 'point')} with other parameters."] if self.omitted else []
 
 
-def sweep(
-    summary: Summary, workload: str, metric: str, varied: Sequence[str], where: Mapping[str, Any] | None = None
-) -> PointSet:
+def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -> PointSet:
     """The points of a workload that vary these parameters, all others at the setting that has most to show."""
     chosen = [
         point
         for point in summary.points
-        if (point.workload, point.metric) == (workload, metric) and (where or {}).items() <= point.parameters.items()
+        if (point.workload, point.metric) == (workload, metric)
         if any(cell.main for cell in point.cells) and varied[:1] == [*filter(point.parameters.__contains__, varied[:1])]
     ]
     if not chosen:

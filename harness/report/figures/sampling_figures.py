@@ -54,10 +54,10 @@ def step_panel(summary: Summary, chosen: Iterable[str]) -> LinePanel | None:
 def step_time(summary: Summary, *, everything: bool) -> Chart | None:
     """Time per environment step by the plain loop's, all environments of the sampling workloads."""
     setting, points = _by_step(summary)
-    if len(points) < 2:
-        return None
     chosen = shared.backends(summary, list(points.values()), everything=everything, also=[RAY_PAPER])
-    panel = _panel(points, Scale("time per step", quantity.duration_tick), chosen, shared.time_of(1))
+    panel = step_panel(summary, chosen)
+    if panel is None:
+        return None
     return shared.chart(_gains(summary, points), setting, [panel], "Below the serial loop: more than one core is used.")
 
 

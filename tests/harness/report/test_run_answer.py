@@ -29,10 +29,10 @@ def test_a_workload_is_answered_at_the_points_of_least_and_most_lead_over_the_be
         {"serial": times(50), **OURS, "ray-tuned": times(50), "ray-pooled": times(40)},
     )
     (one,) = run_answer.answers(summary)
-    assert [(end.point.parameters["actors"], end.ray.rival) for end in one.ends] == [
+    assert [(end.point.parameters["actors"], end.ray.rival) for _, end in one.placed] == [
         (3, "ray-tuned"), (2, "ray-pooled"),
     ]  # fmt: skip
-    assert [end.ray.ratio.value for end in one.ends] == pytest.approx([1.25, 2.5])
+    assert [end.ray.ratio.value for _, end in one.placed] == pytest.approx([1.25, 2.5])
     assert (one.weakest.loop.standing, one.weakest.starts) == (SLOWER, 5)
     assert [row[:3] + row[-1:] for row in readme.table(summary).rows] == [
         ("gym_sampling", "weakest: CartPole-v1, 3 actors; observations/s", "**151**", "5"),
