@@ -147,7 +147,9 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
         found = {one.subject.name: one for one in measured}
     finally:
         for name, path in logs.items():
-            told = name in found and _failed(found[name]) and path.exists() and path.stat().st_size
+            failure = found[name].failure if name in found else ""
+            failed = failure and not failure.startswith(UNSUPPORTED)
+            told = failed and path.exists() and path.stat().st_size
             if not told and path not in kept.logs:
                 path.unlink(missing_ok=True)
     return found
@@ -159,10 +161,6 @@ def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn
         if name in found and not found[name].failure:
             for (sweep, position), turn in found[name].turns.items():
                 yield RecordedTurn(*trial.key, copy, sweep, position, turn.rounds, turn.wall_ns, turn.cpu_ns)
-
-
-def _failed(measured: Measured) -> bool:
-    return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
 def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:

@@ -101,7 +101,7 @@ def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> di
     simulated work, were that spread evenly over the backend's workers.
     """
     _, per_round = work(task)
-    round_ns = math.exp(fmean(math.log(turn.round_ns()) for turn in turns))
+    round_ns = math.exp(fmean(math.log(turn.wall_ns / turn.rounds) for turn in turns))
     values = {
         "throughput": per_round / round_ns * 1e9,
         "round_time": round_ns,
