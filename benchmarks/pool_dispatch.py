@@ -186,7 +186,7 @@ def main(arguments: Sequence[str]) -> int:
         blocks = []
         for start in range(starts):
             print(f"{series.title}: start {start + 1} of {starts} ...", file=sys.stderr, flush=True)
-            blocks.append({one.subject.name: one for one in block.run(subjects, EFFORT, f"{name} {start}")})
+            blocks.append(block.run(subjects, EFFORT, f"{name} {start}"))
         print(f"{series.title}: steps per second of {POOL}, as a ratio to TorchRL's", flush=True)
         for line in table(blocks):
             print(f"  {line}", flush=True)

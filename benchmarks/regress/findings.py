@@ -80,7 +80,7 @@ def _block(trees: Trees, one: Compared, index: int) -> list[float]:
         Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
         for side, tree in (("base", trees.base), ("new", trees.new))
     ]
-    base, new = block.run(sides, EFFORT, f"{one.name} {index}")
+    base, new = block.run(sides, EFFORT, f"{one.name} {index}").values()
     for side in (base, new):
         if side.failure:
             raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")

@@ -106,8 +106,8 @@ def run(
     logs: Callable[[Subject], Path] | None = None,
     starts: Callable[[Subject], None] = lambda _: None,
     kept: Kept | None = None,
-) -> list[Measured]:
-    """Measure the subjects, whose names differ; the outcome of each, in their order.
+) -> dict[str, Measured]:
+    """Measure the subjects, whose names differ; the outcome of each by its name, in their order.
 
     `logs`: the file into which a subject prints. By default the output is dropped. `starts` is called before each.
     `kept`: processes of blocks before, and afterwards of this one.
@@ -135,7 +135,7 @@ def run(
                 living.end(keep=True)
                 break
             living.end(wave, keep=True)
-    return list(found.values())
+    return found
 
 
 @dataclass

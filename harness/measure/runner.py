@@ -143,8 +143,7 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     found: dict[str, Measured] = {}
     seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
     try:
-        measured = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
-        found = {one.subject.name: one for one in measured}
+        found = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
     finally:
         for name, path in logs.items():
             failure = found[name].failure if name in found else ""

@@ -70,7 +70,7 @@ def _measured(claim: Claim, starts: int, tell: Tell) -> Estimate | str:
     for index in range(starts):
         tell(f"{claim.name}: start {index + 1} of {starts}")
         subjects = [subject_of(Trial(point, name, index)) for name in (claim.backend, claim.baseline)]
-        own, other = block.run(subjects, block.EFFORT, f"{claim.name} {index}")
+        own, other = block.run(subjects, block.EFFORT, f"{claim.name} {index}").values()
         if own.failure or other.failure:
             return own.failure or other.failure
         if own.digest != other.digest and own.subject.matched and other.subject.matched:

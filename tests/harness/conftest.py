@@ -42,7 +42,8 @@ def _made_up(subjects, effort, seed, logs, starts, kept):
     for subject in subjects:
         starts(subject)
     taken = {(sweep, 0): Turn(10, 1_000_000 + sweep, 1_000_000) for sweep in range(3)}
-    return [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
+    made = [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
+    return {one.subject.name: one for one in made}
 
 
 @pytest.fixture

@@ -39,8 +39,7 @@ def blocks():
             for point in BEFORE:
                 block.run([subject(name, point) for name in NAMES], short, f"{index}", kept=kept)
             both = [subject(name, NOW, fresh) for name in NAMES for fresh in (False, True)]
-            measured = block.run(both, EFFORT, f"{index}", kept=kept)
-            found.append({one.subject.name: one for one in measured})
+            found.append(block.run(both, EFFORT, f"{index}", kept=kept))
     return found
 
 

@@ -92,10 +92,10 @@ def run(
     while not blocks or (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks) < seconds:
         effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)
         found = block.run(subjects, effort, f"advise {len(blocks)}", starts=lambda one: tell(one.name))
-        blocks.append({one.subject.name: one for one in found})
-        if any(one.failure for one in found if one.subject.name == LOOP):
+        blocks.append(found)
+        if found[LOOP].failure:
             break
-        subjects = [one.subject for one in found if not one.failure]
+        subjects = [one.subject for one in found.values() if not one.failure]
     return MeasuredChoices(blocks, steps)
 
 

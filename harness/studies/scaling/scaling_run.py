@@ -111,7 +111,7 @@ class _Point:
         """A block of the serial loop and of each number of workers."""
         asks: dict[str, Ask] = {SERIAL: SERIAL, **{f"{count} workers": count for count in counts}}
         found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed)
-        sides = dict(zip(asks.values(), found, strict=True))
+        sides = {asks[name]: side for name, side in found.items()}
         for ask, side in sides.items():
             if side.failure or side.digest != sides[SERIAL].digest:
                 self.failures.setdefault(ask, side.failure or "digest mismatch: not what the serial loop computes")
