@@ -182,7 +182,8 @@ class _Living:
     def sweeps(self, draw: random.Random, first: int) -> int:
         """Have all that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
         effort, began, outside = self.effort, time.monotonic(), _Outside(self.running)
-        sweep, longest_s = first, effort.longest_s * len(self.running) / self._sound()
+        sound = sum(not one.failure for one in self.found.values()) or 1  # whether they live or not
+        sweep, longest_s = first, effort.longest_s * len(self.running) / sound
         while sweep - first < effort.sweeps and self.running:
             if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
                 break
@@ -200,10 +201,6 @@ class _Living:
             self.found[name].outside_cores = max(self.found[name].outside_cores, outside.cores(self.running))
         self._weigh()
         return sweep
-
-    def _sound(self) -> int:
-        """How many have not failed, whether they live or not; 1 if all have."""
-        return sum(not measured.failure for measured in self.found.values()) or 1
 
     def _confine(self, sweep: int) -> None:
         cpus = sorted(os.sched_getaffinity(0))

@@ -19,7 +19,7 @@ from harness.measure.block import AGAIN, Effort, Measured
 from harness.measure.kept import Kept
 from harness.measure.progress import Display
 from harness.measure.subject import Subject, workload_order
-from harness.plan.grid import Block, Grid, Point, Trial, runs_alone
+from harness.plan.grid import Block, Point, Trial, runs_alone
 from harness.store import digests, machine
 from harness.store.recorded_turns import RecordedTurn
 from harness.store.run_directory import RunDirectory
@@ -75,13 +75,10 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
             display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
     if budget.left_out and budget.limit_s is not None:
         settled = results.settle_without(budget.left_out)
-        left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
+        counts = sorted({point.trials for point in results.grid.points})
+        trials = f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
+        left = trials if settled else f"{len(results.missing())} trials are left for --resume"
         display.note(f"the budget of {quantity.duration_s(budget.limit_s)} is used: {left}")
-
-
-def _counted(grid: Grid) -> str:
-    counts = sorted({point.trials for point in grid.points})
-    return f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
 
 
 def without_failures(trials: Sequence[TrialRecord]) -> list[TrialRecord]:

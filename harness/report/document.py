@@ -53,11 +53,12 @@ def headlines(summary: Summary) -> list[Section]:
     cells = [
         (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
     ]
+    scaling = (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
     sections = [
         Section(FAILED, tuple(f"{where}: {failure}" for where, cell in cells for failure in cell.failures)),
         Section(DOUBTED, summary.doubts),
         Section(NOISE, tuple(_noise(summary))),
-        Section("Scaling with workers, explained", tuple(_scaling(summary))),
+        Section("Scaling with workers, explained", scaling if summary.scaling else ()),
         Section("Not run", tuple(f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -76,11 +77,6 @@ def _noise(summary: Summary) -> Iterator[str]:
         )
     for workload, factor in summary.floors.items():
         yield f"{workload}: differences of less than {percent(factor)} are called undecided"
-
-
-def _scaling(summary: Summary) -> Iterator[str]:
-    if summary.scaling:
-        yield from (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
 
 
 def percent(factor: float) -> str:

@@ -99,11 +99,6 @@ class Answer:
         return fastest
 
     @property
-    def _best_ray(self) -> Cost | None:
-        """The faster of Ray's; None where none was measured."""
-        return next((one for one in self.costs if one.backend.startswith("ray-")), None)
-
-    @property
     def steps_for_small_share(self) -> float | None:
         """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; infinity if never,
         None if not known. A message's cost has a part for each message and a part for each of its steps.
@@ -194,7 +189,7 @@ class Answer:
         if best.backend == LOOP:
             return "Take a plain loop: nothing that was measured is shown to be faster by more than 5 %."
         beside = ""
-        ray = self._best_ray
+        ray = next((one for one in self.costs if one.backend.startswith("ray-")), None)  # the faster of them
         if ray is not None and not best.backend.startswith("ray-"):
             gain = self.found.ratio(ray.backend, best.backend)
             if gain is not None:
@@ -256,7 +251,7 @@ class Answer:
             "ideal_round_ns": self.ideal_ns,
             "backends": [
                 {"backend": one.backend, "round_ns": one.round_ns, "share_not_stepping": one.share}
-                | {"speed": _parts(one.speed)}
+                | {"speed": {end: getattr(one.speed, end) for end in ("value", "low", "high")}}
                 for one in self.costs
             ],
             "starts": len(self.found.blocks),
@@ -282,7 +277,3 @@ def _times(estimate: Estimate) -> str:
 
 def _percent(share: float) -> str:
     return "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
-
-
-def _parts(estimate: Estimate) -> dict[str, float]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
