@@ -18,21 +18,20 @@ def has_prefixes(unit: str) -> bool:
     return unit in _UNITS
 
 
-def scale(values: Sequence[float], unit: str) -> tuple[float, str]:
-    """The divisor and name of the unit in which the largest of the values reads best.
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """The divisor and name of the unit in which a value reads best.
 
     A unit of time may be per something ("ns/step"); a unit without prefixes is returned as it is.
     """
     name, slash, per = unit.partition("/")
     steps = _UNITS.get(name, ((1.0, name),))
-    largest = max((abs(value) for value in values), default=0.0)
-    divisor, chosen = next((step for step in steps if largest >= step[0]), steps[-1])
+    divisor, chosen = next((step for step in steps if abs(value) >= step[0]), steps[-1])
     return divisor, f"{chosen}{slash}{per}"
 
 
 def show(value: float, unit: str) -> str:
     """A value with its unit."""
-    divisor, name = scale([value], unit)
+    divisor, name = scale(value, unit)
     return f"{number(value / divisor)} {name}"
 
 

@@ -205,7 +205,7 @@ def value(estimate: Estimate, unit: str) -> str:
     """A number with its interval, in the unit that suits."""
     base = unit.partition("/")[0]
     # Nothing of the unit stands in the cells where the heading says it all.
-    divisor, name = quantity.scale([estimate.value], base if quantity.has_prefixes(base) else "")
+    divisor, name = quantity.scale(estimate.value, base if quantity.has_prefixes(base) else "")
     text = quantity.estimated(estimate, write=lambda one: quantity.number(one / divisor))
     return f"{text} {name}" if name else text
 
