@@ -52,14 +52,10 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     with _open(parsed, arguments, selection.grid) as opened:
         if parsed.output is None:
             _point_latest(opened.path, console)
-        kept = runner.without_failures(opened.trials)
-        again = len(opened.trials) - len(kept)
-        if again:
-            opened.replace_trials(kept)
         todo, budget_s = opened.missing(), _budget_s(parsed, opened.grid)
         expected = forecast.here(opened.grid, RUNS)
         console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
-        _print_again(again, console)
+        _print_again(opened.failed_before, console)
         try:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, opened.grid.size - len(todo), expected, budget_s) as display:
@@ -119,9 +115,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     todo, again = list(chosen.trials()), 0
     if parsed.resume:
         found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen), _interpreters(parsed))
-        kept = runner.without_failures(found.trials)
-        chosen, again = found.grid, len(found.trials) - len(kept)
-        todo = run_directory.to_run(chosen, kept)
+        chosen, todo, again = found.grid, found.missing(), found.failed_before
     for point, trials in grouped(todo, lambda trial: trial.point).items():
         names = [trial.backend for trial in trials]
         same = grouped((name for name in chosen.backends if name in names), names.count)

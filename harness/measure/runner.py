@@ -7,7 +7,7 @@ computes.
 import hashlib
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import psutil
@@ -79,15 +79,6 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
         trials = f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
         left = trials if settled else f"{len(results.missing())} trials are left for --resume"
         display.note(f"the budget of {quantity.duration_s(budget.limit_s)} is used: {left}")
-
-
-def without_failures(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The trials without those that failed, whose blocks run again.
-
-    The cause may have passed: a machine out of memory, a time limit, a mistake since corrected. A trial that its
-    backend doesn't support stays. So does one whose digest was wrong: a second attempt would hide that.
-    """
-    return [one for one in trials if not one.is_failure or digests.is_disagreement(one.status)]
 
 
 def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:

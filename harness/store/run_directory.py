@@ -35,7 +35,12 @@ _OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
 
 @dataclass
 class RunDirectory:
-    """The files of a run. `rows` follow from `trials` and `turns`. `interpreters`: their paths (see there)."""
+    """The files of a run. `rows` follow from `trials` and `turns`. `interpreters`: their paths (see there).
+
+    `failed_before`: the number of trials that failed and were left out, to run again. The cause may have passed: a
+    machine out of memory, a time limit, a mistake since corrected. A trial that its backend doesn't support stays. So
+    does one whose digest was wrong: a second attempt would hide that.
+    """
 
     path: Path
     run_id: str
@@ -45,6 +50,7 @@ class RunDirectory:
     trials: list[TrialRecord] = field(default_factory=list)
     turns: list[RecordedTurn] = field(default_factory=list)
     rows: list[Measurement] = field(default_factory=list)
+    failed_before: int = 0
 
     @property
     def logs(self) -> Path:
@@ -52,8 +58,12 @@ class RunDirectory:
         return self.path / LOGS_NAME
 
     def missing(self) -> list[Trial]:
-        """The trials that will run."""
-        return to_run(self.grid, self.trials)
+        """The trials of all blocks in which one is missing, in the order in which they will run.
+
+        A block runs as a whole, because its ratios are of neighbouring turns.
+        """
+        lacking = {trial.key for trial in missing(self.grid, self.trials)}
+        return [one for block in self.grid.blocks() if any(one.key in lacking for one in block) for one in block]
 
     def rows_of(self, trial: TrialKey) -> list[Measurement]:
         """The rows of a trial."""
@@ -184,24 +194,17 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
     turns = TURNS.read(path)
     measured = {turn.trial_key for turn in turns}
     found = [one for one in found if not one.ok or one.trial_key in measured]
-    present = {one.trial_key for one in found}
+    kept = [one for one in found if not one.is_failure or digests.is_disagreement(one.status)]
+    present = {one.trial_key for one in kept}
     turns = [turn for turn in turns if turn.trial_key in present]
-    return RunDirectory(path, run_id, stored, described, paths, found, turns)
+    again = len(found) - len(kept)
+    return RunDirectory(path, run_id, stored, described, paths, kept, turns, failed_before=again)
 
 
 def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial]:
     """The trials of the grid that are in no row."""
     present = {row.trial_key for row in rows}
     return [trial for trial in grid.trials() if trial.key not in present]
-
-
-def to_run(grid: Grid, trials: Sequence[TrialRecord]) -> list[Trial]:
-    """The trials of all blocks in which one is missing, in the order in which they will run.
-
-    A block runs as a whole, because its ratios are of neighbouring turns.
-    """
-    lacking = {trial.key for trial in missing(grid, trials)}
-    return [trial for block in grid.blocks() if any(one.key in lacking for one in block) for trial in block]
 
 
 def holds_run(path: Path) -> bool:
