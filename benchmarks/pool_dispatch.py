@@ -24,7 +24,7 @@ from benchmarks.meter import Meter
 from benchmarks.ray_options import gain, shown
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from reactorlib.gymnasium import ReactorPool

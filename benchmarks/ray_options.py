@@ -20,7 +20,7 @@ from benchmarks.meter import Meter
 from harness import quantity
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.quantity import counted
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate

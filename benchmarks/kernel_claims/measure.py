@@ -10,7 +10,7 @@ from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Cost, Row, Size
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 
 _US = 1_000
 _MS = 1_000_000

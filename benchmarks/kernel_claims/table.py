@@ -16,7 +16,7 @@ from benchmarks import paths
 from benchmarks.meter import Meter
 from benchmarks.shapes import FanOut
 from benchmarks.structures import AllToAll, Tree
-from harness.measure.subject import workload_order
+from harness.measure.measured_processes import workload_order
 from reactorlib import Program, Reactor, elaborate
 
 

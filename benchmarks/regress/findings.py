@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from benchmarks.regress.subjects import Compared
 from benchmarks.regress.trees import CannotCompareError, Trees
 from harness.measure import block
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.plan.presets import TRIALS
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate

@@ -23,7 +23,7 @@ from harness.cli.run_command import console_of_progress, end_on_signals, latest,
 from harness.errors import Terminated, UsageError
 from harness.measure import block
 from harness.plan.grid import Grid
-from harness.report import contributed, finished_run, own_claims, run_changes, study_tables, summary, terminal
+from harness.report import contributed, finished_run, readme_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.report.text_table import TextTable
 from harness.stats.judgement import Judgement
@@ -103,7 +103,7 @@ def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     found, cores = claim_run.known()
     if not parsed.names:
-        terminal.print_grid(own_claims.table(found), _output())
+        terminal.print_grid(readme_claims.table(found), _output())
         return 0
     chosen, status = claim_run.chosen(found, parsed.names), 0
     end_on_signals()

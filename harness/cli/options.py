@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from harness.errors import UsageError
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
-from harness.report import own_claims
+from harness.report import readme_claims
 from harness.report.export import EXPORTS
 from harness.stats.judgement import MIN_EFFECT
 from harness.studies.advise import advising
@@ -159,8 +159,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _add_claim(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="NAME", help="a claim of the list, or all")
-    starts = f"fresh starts of both backends (default: {own_claims.STARTS})"
-    command.add_argument("--starts", type=at_least(int, 3), default=own_claims.STARTS, metavar="N", help=starts)
+    starts = f"fresh starts of both backends (default: {readme_claims.STARTS})"
+    command.add_argument("--starts", type=at_least(int, 3), default=readme_claims.STARTS, metavar="N", help=starts)
 
 
 def _add_breakdown(command: argparse.ArgumentParser) -> None:

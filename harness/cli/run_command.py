@@ -20,7 +20,7 @@ from harness.cli.options import DEFAULT_PRESET, LATEST, RUNS, setting
 from harness.errors import Terminated, UsageError
 from harness.grouping import grouped
 from harness.measure import forecast, progress, runner
-from harness.measure.subject import WORKER_VARIABLES
+from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import Selection, select
 from harness.quantity import counted

@@ -25,7 +25,7 @@ import psutil
 
 from harness.measure import processes
 from harness.measure.kept import Kept
-from harness.measure.subject import Running, Subject, SubjectError
+from harness.measure.measured_processes import Running, Subject, SubjectError
 from harness.measure.turn import Turn
 from harness.stats import turn_ratios
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.measure.subject import Running, Subject, SubjectError
+from harness.measure.measured_processes import Running, Subject, SubjectError
 
 
 class Kept:

@@ -16,7 +16,7 @@ from harness.measure.forecast import Forecast
 from harness.plan.grid import Point, Trial
 from harness.stats import intervals
 from harness.store.digests import REFERENCE_BACKEND
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 
 # The bar is drawn while a trial is measured: rarely, so as not to take part in it.
 _REDRAWS_PER_SECOND = 1

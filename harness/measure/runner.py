@@ -17,8 +17,8 @@ from harness.measure import block as engine
 from harness.measure import percentiles
 from harness.measure.block import AGAIN, Effort, Measured
 from harness.measure.kept import Kept
+from harness.measure.measured_processes import Subject, workload_order
 from harness.measure.progress import Display
-from harness.measure.subject import Subject, workload_order
 from harness.plan.grid import Block, Point, Trial, runs_alone
 from harness.store import digests, machine
 from harness.store.recorded_turns import RecordedTurn

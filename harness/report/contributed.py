@@ -31,7 +31,7 @@ from harness.store.contribution import (
     PredictionOutcome,
 )
 from harness.store.files import explained
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import HERE, ScalingRow
 

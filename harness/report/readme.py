@@ -14,10 +14,10 @@ from pathlib import Path
 from harness import quantity
 from harness.errors import UsageError
 from harness.report import (
-    claims,
     contributed,
-    document,
-    own_claims,
+    paper_claims,
+    readme_claims,
+    report_tables,
     reproduction,
     run_answer,
     study_tables,
@@ -33,7 +33,7 @@ from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
-from harness.store.measurements import MEASUREMENTS
+from harness.store.measurement_table import MEASUREMENTS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
@@ -77,12 +77,13 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     where = os.path.relpath(summary.path, base)
     measured = {cell.backend for point in summary.points for cell in point.cells}
     told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
-    doubts = document.doubts_told(run_answer.answers(summary))
+    doubts = report_tables.doubts_told(run_answer.answers(summary))
     words = (
         "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
         "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
-        f"'over': how many times as fast `{summary.ours}` is. {document.floors(summary)} On another day a ratio may "
-        f"differ by a factor of up to {own_claims.OTHER_DAY}, so a smaller lead may not repeat. "
+        f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(summary)} "
+        f"On another day a ratio may differ by a factor of up to {readme_claims.OTHER_DAY}, so a smaller lead may not "
+        "repeat. "
         f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
         + (f"{doubts} " if doubts else "")
         + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
@@ -143,18 +144,18 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
     """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
-    grid = document.published_claims(summary)
+    grid = report_tables.published_claims(summary)
     shown = replace(grid, rows=(*grid.rows, _of_threads(summary)))
     told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
-    return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
+    return f"{told}\n\n{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
 
 
 def _of_threads(summary: Summary) -> tuple[str, ...]:
     """The row of the hypothesis about threads, from the run beside this one that has them."""
     beside = summary.path.parent / _THREADS
     measured = (beside / MEASUREMENTS.file_name).exists()
-    return claims.cells(claims.hypothesis(summarise(beside))) if measured else claims.not_measured()
+    return paper_claims.cells(paper_claims.hypothesis(summarise(beside))) if measured else paper_claims.not_measured()
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
@@ -205,7 +206,7 @@ def _of_loop(cell: Cell | None) -> str:
 def _source(summary: Summary, base: Path) -> str:
     """Where all numbers are, and on which machine they were measured."""
     where = os.path.relpath(summary.path, base)
-    machine = markdown_text(f"{document.context(summary)[1]}.{_doubts(summary)}")
+    machine = markdown_text(f"{report_tables.context(summary)[1]}.{_doubts(summary)}")
     return f"[All numbers]({where}/report.md), measured on: {machine}"
 
 
@@ -220,7 +221,7 @@ def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
 
 def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The claims that `claim` measures."""
-    return f"{markdown_table(own_claims.table(own_claims.claims(summary)))}\n\n{_source(summary, base)}\n"
+    return f"{markdown_table(readme_claims.table(readme_claims.claims(summary)))}\n\n{_source(summary, base)}\n"
 
 
 def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:

@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 
 from harness import quantity
-from harness.report import own_claims
-from harness.report.claims import range_of
+from harness.report import readme_claims
+from harness.report.paper_claims import range_of
 from harness.report.summary import RAY_PAPER, Summary
 from harness.report.text_table import NOTHING, TextTable
 
@@ -41,5 +41,5 @@ def _ratios(summary: Summary, workload: str) -> tuple[str, str, str]:
     cells = [cell for point in summary.points if point.workload == workload and (cell := point.cell(summary.ours))]
     paper = [cell.speedups[RAY_PAPER] for cell in cells if RAY_PAPER in cell.speedups]
     best = [found[0] for cell in cells if (found := cell.best_ray) is not None]
-    expected = " to ".join(map(quantity.times, own_claims.expected(paper))) if paper else NOTHING
+    expected = " to ".join(map(quantity.times, readme_claims.expected(paper))) if paper else NOTHING
     return range_of(paper), expected, range_of(best)

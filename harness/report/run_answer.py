@@ -14,7 +14,7 @@ from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.doubts import KINDS
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
-from harness.stats.limits import CEILING
+from harness.stats.reference_ceiling import CEILING
 
 HEADING = "Answer"
 # Losses come first.

@@ -15,7 +15,7 @@ from harness.plan import grid
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report.finished_run import FinishedRun
 from harness.report.summary import OURS, PointSummary
-from harness.stats import intervals, judgement, limits
+from harness.stats import intervals, judgement, reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
 from harness.store import machine
@@ -138,7 +138,7 @@ def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
 
 
 def _is_baseline(name: str) -> bool:
-    return name == limits.CEILING or (name in BACKENDS and BACKENDS[name].role == "main")
+    return name == reference_ceiling.CEILING or (name in BACKENDS and BACKENDS[name].role == "main")
 
 
 def _alone(before: PointSummary, after: PointSummary, name: str) -> float | None:

@@ -14,7 +14,7 @@ import msgspec
 from harness.grouping import grouped
 from harness.store import digests
 from harness.store.files import read_json, write_atomically
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.row import Finite, Positive, PositiveFinite, Text
 from harness.store.scaling_table import HERE, ScalingRow
 

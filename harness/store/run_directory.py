@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.plan.grid import Block, Description, Grid, Trial, TrialKey, differences
 from harness.store import digests, interpreters, machine, status
 from harness.store.files import read_json, write_json
-from harness.store.measurements import MEASUREMENTS, Measurement, derived
+from harness.store.measurement_table import MEASUREMENTS, Measurement, derived
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.trial_records import TRIALS, TrialRecord
 from workloads.parameter import ParameterError

@@ -15,7 +15,7 @@ import workloads
 from harness.cli.commands import main
 from harness.measure import block
 from harness.measure.turn import Turn
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from workloads import catalogue
 
 _ROOT = Path(__file__).resolve().parents[2]

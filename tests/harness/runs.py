@@ -4,7 +4,7 @@ import json
 
 from harness.plan.grid import Grid, Point, canonical
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.run_directory import GRID_NAME
 from workloads.catalogue import BACKENDS, make_task, workers_of
 

@@ -13,7 +13,7 @@ from harness import quantity
 from harness.measure import block
 from harness.measure.block import AGAIN, EFFORT
 from harness.measure.kept import Kept
-from harness.measure.subject import Subject, workload_order
+from harness.measure.measured_processes import Subject, workload_order
 from harness.stats import intervals
 
 STARTS = int(os.environ.get("SOAK_STARTS", "7"))

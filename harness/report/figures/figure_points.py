@@ -10,7 +10,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report import published
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
-from harness.stats import limits
+from harness.stats import reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
@@ -104,7 +104,9 @@ def backends(
     best = {found[1] for cell in ours if (found := cell.best_ray) is not None}
     chosen = {LOOP, summary.ours, *best, *also}
     return [
-        name for name in present if everything or not ours or name in chosen or (limits.is_limit(name) and not also)
+        name
+        for name in present
+        if everything or not ours or name in chosen or (reference_ceiling.is_limit(name) and not also)
     ]
 
 

@@ -6,7 +6,7 @@ from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.intervals import Estimate
-from harness.stats.limits import CEILING, is_limit
+from harness.stats.reference_ceiling import CEILING, is_limit
 from plots.chart import REST, WORK, Bar, BarPanel, Chart, Scale
 
 _NAMES = {

@@ -7,7 +7,7 @@ from harness.report import threads
 from harness.report.figures import figure_points as shared
 from harness.report.figures import sampling_figures
 from harness.report.summary import PointSummary, Summary
-from harness.stats import limits
+from harness.stats import reference_ceiling
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Scale
 
 _MIB = 2**20
@@ -51,7 +51,9 @@ def _costs(found: list[PointSummary], chosen: list[str]) -> Iterator[BarPanel]:
         values = {
             cell.backend: one.scaled(1 / unit)
             for cell in point.cells
-            if cell.backend in chosen and not limits.is_limit(cell.backend) and (one := cell.metrics.get(metric))
+            if cell.backend in chosen
+            and not reference_ceiling.is_limit(cell.backend)
+            and (one := cell.metrics.get(metric))
         }
         ranked = sorted(values.items(), key=lambda item: item[1].value)
         if ranked:

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject, workload_order
+from harness.measure.measured_processes import Subject, workload_order
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.studies.advise.profile import WORKLOAD, Profile

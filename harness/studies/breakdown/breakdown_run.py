@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.measure.subject import SubjectError, call
+from harness.measure.measured_processes import SubjectError, call
 from harness.plan.grid import Grid, Point, backends_of
 from harness.store import machine
 from harness.store.phase_table import BREAKDOWN, LANE_UNITS, PhaseRow

@@ -10,7 +10,7 @@ from harness import quantity
 from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.block import Effort
-from harness.measure.subject import Subject, SubjectError, call, workload_order
+from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
 from harness.plan.grid import Point, backends_of
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS

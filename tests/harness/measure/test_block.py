@@ -11,7 +11,7 @@ import pytest
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.kept import Kept
-from harness.measure.subject import Subject, SubjectError
+from harness.measure.measured_processes import Subject, SubjectError
 from harness.measure.turn import Turn
 
 EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, warmup_s=(0.0, 1e9))

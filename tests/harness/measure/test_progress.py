@@ -10,8 +10,8 @@ from rich.console import Console
 from harness.measure import progress
 from harness.measure.block import Measured
 from harness.measure.forecast import Forecast
+from harness.measure.measured_processes import Subject
 from harness.measure.progress import Display
-from harness.measure.subject import Subject
 from harness.measure.turn import Turn
 from harness.plan.selection import Setting, select
 

@@ -2,10 +2,10 @@
 
 import json
 
-from harness.report import claims, document
+from harness.report import paper_claims, report_tables
 from harness.report.summary import summarise
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import SCALING, ScalingRow
@@ -171,4 +171,4 @@ THEIRS = {"actors": 15}  # as in the paper
 
 def claimed(summary):
     """The rows of the paper's claims, by heading."""
-    return [dict(zip(claims.HEADINGS, row, strict=True)) for row in document.published_claims(summary).rows]
+    return [dict(zip(paper_claims.HEADINGS, row, strict=True)) for row in report_tables.published_claims(summary).rows]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.measure import block
-from harness.measure.subject import SubjectError
+from harness.measure.measured_processes import SubjectError
 from harness.plan import worker_counts
 from harness.prediction.speed_up import WORKERS
 from harness.report import contributed, readme

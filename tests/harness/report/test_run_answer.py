@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from harness.report import document, markdown, page, readme, run_answer, terminal
+from harness.report import markdown, page, readme, report_tables, run_answer, terminal
 from harness.report.summary import summarise
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
@@ -117,7 +117,7 @@ def test_where_nothing_can_be_compared_that_is_said(results):
     assert run_answer.answers(summary) == []
     assert "Nothing can be compared" in shown(summary, 100)
     assert run_answer.HEADING not in markdown.to_markdown(summary)
-    assert document.ANSWER_EXPLAINED not in page.render(summary, {})
+    assert report_tables.ANSWER_EXPLAINED not in page.render(summary, {})
 
 
 def test_the_last_screen_and_readme_say_what_doubts_mean(results):
@@ -138,7 +138,11 @@ def test_the_last_screen_says_than_whom_reactors_are_faster(results):
 
 @pytest.mark.parametrize(
     ("floors", "told"),
-    [({}, document.NOT_MEASURED), ({"a": 1.05}, "5.0 % (a)."), ({"a": 1.05, "b": 1.02}, "2.0 % (b) to 5.0 % (a).")],
+    [
+        ({}, report_tables.NOT_MEASURED),
+        ({"a": 1.05}, "5.0 % (a)."),
+        ({"a": 1.05, "b": 1.02}, "2.0 % (b) to 5.0 % (a)."),
+    ],
 )
 def test_noise_floors_are_told_from_the_lowest_to_the_highest(floors, told):
-    assert document.floors(SimpleNamespace(floors=floors)).startswith(f"Noise floor: {told}")
+    assert report_tables.floors(SimpleNamespace(floors=floors)).startswith(f"Noise floor: {told}")

@@ -10,7 +10,7 @@ import pytest
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
-from harness.store.measurements import replace
+from harness.store.measurement_table import replace
 from tests.harness.runs import COMMIT, MACHINE, grid, session, write
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from harness.report import document, export, markdown, page
+from harness.report import export, markdown, page, report_tables
 from harness.report.summary import summarise
 from harness.stats import noise_floor
 from harness.stats.intervals import Estimate
@@ -44,7 +44,7 @@ def test_a_difference_within_the_floor_is_undecided_whatever_its_interval(value,
 
 def test_the_report_says_it_in_every_form(tmp_path, monkeypatch):
     path = runs.write(tmp_path / "run", factors={"reactor-inline": 1 / 1.02})
-    assert document.NOT_MEASURED in markdown.to_markdown(summarise(path))
+    assert report_tables.NOT_MEASURED in markdown.to_markdown(summarise(path))
     monkeypatch.setattr(noise_floor, "of_run", lambda *_: iter([compared(1.2)]))
     summary = summarise(path)
     for text in (markdown.to_markdown(summary), page.render(summary, {})):

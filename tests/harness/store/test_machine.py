@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.measure import subject
+from harness.measure import measured_processes
 from harness.store import machine
 
 
@@ -126,6 +126,8 @@ def test_what_a_user_tells_ray_is_not_recorded_for_it_reaches_no_trial(monkeypat
     monkeypatch.setenv("RAY_worker_niceness", "7")
     monkeypatch.setenv("RAY_ADDRESS", "192.0.2.1:6379")
     assert not any(name.startswith("RAY_") for name in machine.describe_session(["run"], {})["variables"])
-    assert [name for name in subject.environment(subject.OWN_TREE, tmp_path) if name.startswith("RAY_")] == [
-        "RAY_TMPDIR"
-    ]
+    assert [
+        name
+        for name in measured_processes.environment(measured_processes.OWN_TREE, tmp_path)
+        if name.startswith("RAY_")
+    ] == ["RAY_TMPDIR"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.measure.subject import SubjectError
+from harness.measure.measured_processes import SubjectError
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.store.scaling_table import MESSAGES, PREDICTIONS, SCALING

@@ -11,11 +11,10 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from harness.measure import block, processes
-from harness.measure import subject as subject_module
+from harness.measure import block, measured_processes, processes
 from harness.measure.block import Effort
 from harness.measure.kept import Kept
-from harness.measure.subject import Running, Subject, SubjectError, share_of_core, workload_order
+from harness.measure.measured_processes import Running, Subject, SubjectError, share_of_core, workload_order
 
 
 class Scripted(Running):
@@ -154,7 +153,7 @@ def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinn
 
 @pytest.mark.parametrize(("lead_ns", "limit"), [(0, "60 s"), (1, "120 s")])
 def test_a_lead_has_time_of_its_own(spinning, monkeypatch, lead_ns, limit):
-    monkeypatch.setattr(subject_module, "_readable", lambda *_: set())  # nobody answers, whatever the time
+    monkeypatch.setattr(measured_processes, "_readable", lambda *_: set())  # nobody answers, whatever the time
     with pytest.raises(SubjectError, match=rf"^time limit: no result after {limit}$"):
         spinning.turn(1, lead_ns)
 

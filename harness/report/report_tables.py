@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, run_answer, study_tables
+from harness.report import paper_claims, run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats import intervals, limits
+from harness.stats import intervals, reference_ceiling
 from harness.stats.doubts import DOUBTS_EXPLAINED, MEANINGS
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.judgement import FASTER, SLOWER
-from harness.stats.limits import CEILING
+from harness.stats.reference_ceiling import CEILING
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
@@ -33,7 +33,7 @@ EXPLAINED = (
     f"Values are geometric means over starts with {CONFIDENCE:.0%} intervals (Student's t over blocks of turns in "
     "fresh processes). 'x': how many times as fast as that baseline, from turns taken beside each other; by CPU "
     "time where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
-    f"{limits.EXPLAINED} "
+    f"{reference_ceiling.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
     "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
     f"{DOUBTS_EXPLAINED}"
@@ -129,7 +129,9 @@ def share(end: PointAnswer) -> str:
 
 def published_claims(summary: Summary) -> TextTable:
     """The paper's claims as a table, without rows where Ray was not called as the paper does."""
-    return TextTable(claims.HEADING, claims.HEADINGS, tuple(map(claims.cells, claims.rows(summary))))
+    return TextTable(
+        paper_claims.HEADING, paper_claims.HEADINGS, tuple(map(paper_claims.cells, paper_claims.rows(summary)))
+    )
 
 
 def tables(summary: Summary) -> list[TextTable]:
@@ -170,7 +172,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     rows: list[tuple[str, ...]] = []
     best: set[int] = set()
     for point in points:
-        leader = point.best(cell for cell in point.cells if not limits.is_limit(cell.backend))
+        leader = point.best(cell for cell in point.cells if not reference_ceiling.is_limit(cell.backend))
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))
