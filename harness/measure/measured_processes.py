@@ -35,12 +35,7 @@ from workloads.ray_styles import THREAD_LIMITS, is_setting
 
 OWN_TREE = Path(__file__).resolve().parents[2]
 # Numeric libraries get one thread per worker, on every backend alike.
-WORKER_VARIABLES = {
-    **THREAD_LIMITS,
-    "NUMEXPR_NUM_THREADS": "1",
-    "VECLIB_MAXIMUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-}
+WORKER_VARIABLES = {**THREAD_LIMITS, "NUMEXPR_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 _GRACE_SECONDS = 30.0  # for a supervisor to clean up
 _LONGEST_POLL_MS = 2**31 - 1  # 24 days
 # So the scratch directory has at most 24, as `ray_session` asks of the one in which it makes its own.

@@ -26,12 +26,7 @@ class Display:
     """Shows a run's progress. A context manager. `budget_s`: the time after which a run with a budget ends."""
 
     def __init__(
-        self,
-        console: Console,
-        missing: Sequence[Trial],
-        done: int,
-        forecast: Forecast,
-        budget_s: float | None = None,
+        self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast, budget_s: float | None = None
     ) -> None:
         self._gives_up = time.monotonic() + (math.inf if budget_s is None else budget_s)
         self._console = console

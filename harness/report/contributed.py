@@ -21,15 +21,7 @@ from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
 from harness.store import contribution
-from harness.store.contribution import (
-    FORMAT,
-    LOOP,
-    OURS,
-    REMEDY,
-    ContributedMachine,
-    Contribution,
-    PredictionOutcome,
-)
+from harness.store.contribution import FORMAT, LOOP, OURS, REMEDY, ContributedMachine, Contribution, PredictionOutcome
 from harness.store.files import explained
 from harness.store.measurement_table import Measurement
 from harness.store.recorded_turns import RecordedTurns

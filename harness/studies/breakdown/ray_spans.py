@@ -28,11 +28,7 @@ from workloads.ray_styles import INLINE_LIMIT_BYTES
 # Have Ray report task events, and often.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}
 
-_KINDS = {
-    "task:deserialize_arguments": SERIALISE,
-    "task:execute": COMPUTE,
-    "task:store_outputs": SERIALISE,
-}
+_KINDS = {"task:deserialize_arguments": SERIALISE, "task:execute": COMPUTE, "task:store_outputs": SERIALISE}
 # How often the timeline is read until it has not grown since the last time, and for how long at most.
 _LOOK_SECONDS = 0.5
 _LONGEST_LOOK_SECONDS = 15.0

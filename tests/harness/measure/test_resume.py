@@ -99,10 +99,7 @@ def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harnes
     TRIALS.write(Path("out"), [replace(trial, status=status[trial.backend]) for trial in trials])
     done = harness("run", "--output", "out", "--resume")
     assert done.returncode == 1
-    assert {row.backend: row.status for row in rows_of("out")} == {
-        backends[0]: status[backends[0]],
-        backends[1]: OK,
-    }
+    assert {row.backend: row.status for row in rows_of("out")} == {backends[0]: status[backends[0]], backends[1]: OK}
 
 
 @pytest.mark.usefixtures("made_up")

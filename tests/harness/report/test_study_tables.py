@@ -9,16 +9,7 @@ from harness.errors import UsageError
 from harness.prediction.simulation import MessageCost
 from harness.report import study_tables
 from harness.store.phase_table import LAG, LAG_95, LANE_UNITS, LANES, STRAGGLER, PhaseRow
-from harness.store.scaling_table import (
-    HERE,
-    MEASURED,
-    MESSAGES,
-    PAID,
-    PREDICTED,
-    PREDICTIONS,
-    ScalingRow,
-    cost_rows,
-)
+from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PAID, PREDICTED, PREDICTIONS, ScalingRow, cost_rows
 from harness.studies.breakdown.round_parts import NAMES
 
 

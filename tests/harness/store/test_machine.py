@@ -41,13 +41,7 @@ def test_a_session_says_what_was_called_on_which_code(monkeypatch):
 
 def test_a_session_has_paths_below_the_working_directory_without_it(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    command = [
-        "run",
-        "--free-threaded",
-        f"{tmp_path}/venv/python",
-        f"--output={tmp_path / 'out'}",
-        "/elsewhere",
-    ]
+    command = ["run", "--free-threaded", f"{tmp_path}/venv/python", f"--output={tmp_path / 'out'}", "/elsewhere"]
     session = machine.describe_session(command, {})
     assert session["command"] == ["run", "--free-threaded", "venv/python", "--output=out", "/elsewhere"]
 

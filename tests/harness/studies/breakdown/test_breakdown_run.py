@@ -37,10 +37,7 @@ def test_the_points_of_a_run_are_taken_apart(harness, finished):
     assert {row["parameters"] for row in found} == {measured["parameters"]}
     assert {row["run_id"] for row in found} == {measured["run_id"]}
     again = harness("breakdown", "out")
-    assert (again.returncode, again.stderr) == (
-        2,
-        "harness: out/breakdown.csv exists; remove it to measure anew\n",
-    )
+    assert (again.returncode, again.stderr) == (2, "harness: out/breakdown.csv exists; remove it to measure anew\n")
 
 
 @pytest.mark.parametrize(

@@ -123,13 +123,7 @@ def test_a_directory_without_a_run_is_refused(harness, tmp_path):
 
 @pytest.mark.parametrize(
     ("cores", "counts"),
-    [
-        (1, [1, 2]),
-        (2, [1, 2, 4]),
-        (3, [1, 2, 3, 6]),
-        (6, [1, 2, 4, 6, 12]),
-        (64, [1, 2, 4, 8, 16, 32, 64, 128]),
-    ],
+    [(1, [1, 2]), (2, [1, 2, 4]), (3, [1, 2, 3, 6]), (6, [1, 2, 4, 6, 12]), (64, [1, 2, 4, 8, 16, 32, 64, 128])],
 )
 def test_as_many_workers_as_there_are_cores_are_measured_and_twice_as_many(cores, counts):
     assert worker_counts(cores) == counts
