@@ -152,10 +152,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def from_to(counts: Iterable[int]) -> str:
-    """The lowest and the highest of some numbers: `3 to 5`, or `5` where all are 5. Empty of none."""
-    found = sorted(set(counts))
-    return " to ".join(f"{one:,}" for one in dict.fromkeys((*found[:1], *found[-1:])))
+def from_to(values: Iterable[float], write: Callable[[float], str] = count) -> str:
+    """The lowest and the highest of some numbers: `3 to 5`, or `5` where both read so. Empty of none."""
+    found = sorted(values)
+    return " to ".join(dict.fromkeys(map(write, (*found[:1], *found[-1:]))))
 
 
 def _in_steps(value: float, steps: Sequence[tuple[float, str]], text: Callable[[float], str]) -> str:

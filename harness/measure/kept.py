@@ -5,7 +5,6 @@ daemons are fresh in each trial of a point, as those of one trial go from point 
 """
 
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from harness.measure.measured_processes import Running, Subject, SubjectError
@@ -21,7 +20,7 @@ class Kept:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.end()
 
     @property

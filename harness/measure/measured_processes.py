@@ -244,7 +244,10 @@ class Running:
         while True:
             time.sleep(_LOOK_SECONDS)
             after, waited, wall_ns = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns() - began
-            kept_ns = {pid: _longest_wait_ns(waited_before[pid], threads) for pid, threads in waited.items()}
+            kept_ns = {  # the longest time that a thread was kept waiting
+                pid: max((ns - waited_before[pid].get(thread, 0) for thread, ns in threads.items()), default=0)
+                for pid, threads in waited.items()
+            }
             if wall_ns >= _CROWDED_LOOK_NS or max(kept_ns.values(), default=0) < _CROWDED_SHARE * wall_ns:
                 break
         shares = {
@@ -344,11 +347,6 @@ def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
     whole one, however many others run.
     """
     return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
-
-
-def _longest_wait_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
-    """The longest time that a thread of a process was kept waiting."""
-    return max((waited - before.get(thread, 0) for thread, waited in after.items()), default=0)
 
 
 def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:

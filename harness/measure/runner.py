@@ -110,7 +110,7 @@ def _run_block(
     for trial, record in zip(block, records, strict=True):
         if record.gil_enabled is not None:
             results.note_gil(trial.backend, record.gil_enabled)
-        display.trial_ends(trial, results.rows_of(trial.key), record.duration_s)
+        display.trial_ends(trial, [row for row in results.rows if row.trial_key == trial.key], record.duration_s)
     return found
 
 
@@ -188,7 +188,7 @@ def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) 
         idle_share=round(measured.idle_share, 5),
         parked=measured.parked,
         lead_ns=measured.lead_ns,
-        **percentiles.of(taken)._asdict(),
+        **percentiles.of(taken),
     )
 
 

@@ -138,11 +138,10 @@ def _to(baseline: str, cells: Sequence[Cell]) -> tuple[Estimate, ...]:
 
 def cells(row: ClaimRow) -> tuple[str, ...]:
     """A row as text."""
-    ends = dict.fromkeys(f"{end(row.published):.2f}x" for end in (min, max)) if row.published else [NOTHING]
     some = f" (without {counted(row.lacking, 'point')})" if row.lacking else ""
     return (
         row.claim,
-        " to ".join(ends) + some,
+        (quantity.from_to(row.published, "{:.2f}x".format) or NOTHING) + some,
         *map(range_of, (row.ray_paper, row.best_ray, row.loop)),
         row.holds,
         "; ".join(f"{name} {range_of(found)}" for name, found in row.otherwise.items()) or NOTHING,

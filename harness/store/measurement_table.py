@@ -110,11 +110,7 @@ def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> di
         "cpu_time": sum(turn.cpu_ns for turn in turns) / sum(turn.rounds for turn in turns) / per_round,
     }
     if hasattr(task, "work_seconds"):
-        values["overhead"] = round_ns - ideal_s(task, trial.workers) * 1e9
+        # How long the simulated work takes on these workers, None for one per member, if nothing else takes time.
+        turns_of_work = -(-task.members // (trial.workers or task.members))
+        values["overhead"] = round_ns - turns_of_work * float(task.work_seconds) * 1e9
     return {name: float(value) for name, value in values.items()}
-
-
-def ideal_s(task: Any, workers: int | None) -> float:
-    """How long a round's simulated work takes on these workers, None for one per member, if nothing else takes time."""
-    waits: int = -(-task.members // (workers or task.members))
-    return waits * float(task.work_seconds)

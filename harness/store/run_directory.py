@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.errors import UsageError
-from harness.plan.grid import Block, Description, Grid, Trial, TrialKey, differences
+from harness.plan.grid import Block, Description, Grid, Trial, differences
 from harness.store import digests, interpreters, machine, status
 from harness.store.files import read_json, write_json
 from harness.store.measurement_table import MEASUREMENTS, Measurement, derived
@@ -64,10 +64,6 @@ class RunDirectory:
         """
         lacking = {trial.key for trial in missing(self.grid, self.trials)}
         return [one for block in self.grid.blocks() if any(one.key in lacking for one in block) for one in block]
-
-    def rows_of(self, trial: TrialKey) -> list[Measurement]:
-        """The rows of a trial."""
-        return [row for row in self.rows if row.trial_key == trial]
 
     def add(self, trials: Sequence[TrialRecord], turns: Sequence[RecordedTurn]) -> None:
         """Keep a block's trials and turns, in place of those that its trials have.

@@ -29,8 +29,8 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     if not shown:
         return None
     panels = tuple(_panel(name, own) for name, own in sorted(grouped(shown, lambda one: one.name).items()))
-    ends = dict.fromkeys((min(one.file.cores for one in shown), max(one.file.cores for one in shown)))
-    where = " to ".join(map(str, ends)) + (" core" if [*ends] == [1] else " cores")
+    where = quantity.from_to(one.file.cores for one in shown)
+    where += " core" if where == "1" else " cores"
     rays = [one.ray[0] for one in shown if one.ray]
     other = f", the best Ray at {shared.span(rays)}" if rays else ""
     notes = [

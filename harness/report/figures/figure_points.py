@@ -55,19 +55,20 @@ def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -
     ]
     if not chosen:
         return PointSet((), {}, 0)
-    settings = grouped(chosen, lambda point: json.dumps(_setting(point, varied), sort_keys=True))
-    best = max(settings, key=lambda text: (_shown(settings[text]), preference(json.loads(text)), text))
+
+    def setting(point: PointSummary) -> str:
+        kept = {name: value for name, value in point.parameters.items() if name not in (*_NOT_A_SETTING, *varied)}
+        return json.dumps(kept, sort_keys=True)
+
+    def rank(text: str) -> tuple[int, tuple[float, ...], str]:
+        shown = sum(cell.main is not None for point in settings[text] for cell in point.cells)
+        return shown, preference(json.loads(text)), text
+
+    settings = grouped(chosen, setting)
+    best = max(settings, key=rank)
     by_place = {tuple(point.parameters.get(name) for name in varied): point for point in settings[best]}
     places = sorted(by_place, key=lambda place: [(one is not None, one) for one in place])
     return PointSet(tuple(by_place[place] for place in places), json.loads(best), len(chosen) - len(places))
-
-
-def _setting(point: PointSummary, varied: Sequence[str]) -> dict[str, Any]:
-    return {name: value for name, value in point.parameters.items() if name not in (*_NOT_A_SETTING, *varied)}
-
-
-def _shown(points: Sequence[PointSummary]) -> int:
-    return sum(cell.main is not None for point in points for cell in point.cells)
 
 
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
@@ -214,8 +215,7 @@ def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str
 
 def span(ratios: Sequence[Estimate]) -> str:
     """The lowest and the highest of some ratios."""
-    ends = sorted(one.value for one in ratios)
-    return " to ".join(dict.fromkeys(quantity.times(end) for end in (ends[0], ends[-1])))
+    return quantity.from_to((one.value for one in ratios), quantity.times)
 
 
 def on_cores(summary: Summary) -> str:

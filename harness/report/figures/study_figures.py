@@ -72,8 +72,8 @@ def _phases_found(bars: Sequence[Bar]) -> str:
     ours = [100 - _working(bar) for bar in bars if not shared.is_ray(bar.series)]
     if not rays or not ours:
         return "What part of a round is communication"
-    told = (" to ".join(dict.fromkeys(f"{end:.0f} %" for end in (min(of), max(of)))) for of in (rays, ours))
-    return "Communication is {} of a round on Ray, {} on reactors".format(*told)
+    of_rays, of_ours = (quantity.from_to(parts, "{:.0f} %".format) for parts in (rays, ours))
+    return f"Communication is {of_rays} of a round on Ray, {of_ours} on reactors"
 
 
 def _point_title(point: tuple[str, str]) -> str:
@@ -126,10 +126,10 @@ def _scaling_found(rows: Sequence[ScalingRow]) -> str:
         found = {row.kind: row.speedup or 0.0 for row in own}
         ahead = next((found[kind] for kind in reversed(PREDICTIONS) if kind in found), None)
         if ahead and MEASURED in found:
-            parts.append(found[MEASURED] / ahead)
+            parts.append(100 * (found[MEASURED] / ahead))
     if not parts:
         return "Predicted scaling with workers"
-    told = " to ".join(dict.fromkeys(f"{100 * end:.0f} %" for end in (min(parts), max(parts))))
+    told = quantity.from_to(parts, "{:.0f} %".format)
     return f"On {quantity.counted(most, 'worker')}, {told} of the predicted speed-up is reached"
 
 
