@@ -42,14 +42,12 @@ class Waiting(gymnasium.Env[Any, Any]):
         self._step_s, self._reset_s, self._episode, self._steps = step_s, reset_s, episode, 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin the next episode."""
         super().reset(seed=seed, options=options)
         self._steps = 0
         time.sleep(self._reset_s)
         return np.zeros(4, np.float32), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Wait."""
         self._steps += 1
         time.sleep(self._step_s)
         return np.zeros(4, np.float32), 1.0, self._steps == self._episode, False, {}

@@ -56,7 +56,6 @@ class Row:
 
     @property
     def costs(self) -> list[Cost]:
-        """All that it is made of."""
         return [one for one in (self.cost, self.beyond, self.over) if one is not None]
 
 

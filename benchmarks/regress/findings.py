@@ -44,7 +44,6 @@ class Finding:
 
     @property
     def is_regression(self) -> bool:
-        """Whether it became slower."""
         return self.judgement is Judgement.REGRESSION
 
 

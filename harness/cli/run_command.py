@@ -84,12 +84,10 @@ def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
 
 
 def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
-    """How many trials there will be, in words."""
     return f"{'at most ' if budget_s and todo else ''}{counted(len(todo), 'trial')}"
 
 
 def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
-    """How long the trials take, in words."""
     seconds = min(durations.seconds(todo), budget_s or math.inf)
     return f"together about {quantity.duration_s(seconds)} ({durations.source})"
 
@@ -181,12 +179,10 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
 
 
 def _interpreters(parsed: argparse.Namespace) -> run_directory.Given:
-    """The interpreters that the command line names."""
     return {FREE_THREADED: parsed.free_threaded}
 
 
 def _resumed(parsed: argparse.Namespace) -> Path:
-    """The directory of the run to complete."""
     path: Path = parsed.output or latest()
     if not run_directory.holds_run(path):
         raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")

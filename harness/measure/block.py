@@ -62,7 +62,6 @@ class Effort:
     limit_s: float = 180.0
 
     def lead_of(self, running: Running) -> int:
-        """The lead of a subject's turns in ns."""
         if running.subject.on_one_cpu:
             return self.lead_ns
         return self.resuming_ns if running.spins else self.waking_ns
@@ -150,7 +149,6 @@ class _Living:
     running: dict[str, Running] = field(default_factory=dict)
 
     def start(self, subject: Subject) -> None:
-        """Start it, verify it, warm it up."""
         self.starts(subject)
         measured = self.found[subject.name]
         with self._failing(measured):

@@ -25,11 +25,9 @@ class Kept:
 
     @property
     def logs(self) -> set[Path]:
-        """The files into which they print."""
         return {running.log for running in self._waiting.values()}
 
     def begin(self, trial: int) -> None:
-        """End those of another trial."""
         if trial != self._trial:
             self.end()
         self._trial = trial
@@ -55,7 +53,6 @@ class Kept:
         return True
 
     def end(self) -> None:
-        """End them all."""
         while self._waiting:
             _, running = self._waiting.popitem()
             running.__exit__(None, None, None)

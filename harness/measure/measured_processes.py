@@ -178,7 +178,6 @@ class Running:
         return told
 
     def ask(self) -> Any:
-        """The answer of a subject that is called once."""
         return self._answer(self.limit_s)["answer"]
 
     def turn(self, turn_ns: int, lead_ns: int) -> Turn:
@@ -205,7 +204,6 @@ class Running:
         self.rest()
 
     def confine(self, cpu: int) -> None:
-        """Have it run on this CPU."""
         for pid in self.pids:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(pid, {cpu})
@@ -219,7 +217,6 @@ class Running:
             process.send(number)
 
     def look(self) -> None:
-        """Find the processes that there are now."""
         with contextlib.suppress(OSError, psutil.Error):
             tree = psutil.Process(self._supervisor.pid).children(recursive=True)
             self.pids = [process.pid for process in tree]
@@ -271,7 +268,6 @@ class Running:
         return processes.cpu_ns(self.pids)
 
     def held_bytes(self) -> int:
-        """Memory that its processes hold together."""
         return processes.resident_bytes(self.pids)
 
     def _answer(self, limit_s: float) -> dict[str, Any]:

@@ -57,7 +57,6 @@ class Display:
         self._bar.stop()
 
     def trial_begins(self, trial: Trial) -> None:
-        """Show the trial that runs."""
         self._bar.update(self._task, description=f"{escape(describe(trial))}  {self._time_left()}")
 
     def trial_ends(self, trial: Trial, rows: list[Measurement], duration_s: float) -> None:
@@ -91,7 +90,6 @@ class Display:
             self.note(f"{place(point)}: by now, in times the speed of {REFERENCE_BACKEND}: {', '.join(told)}")
 
     def note(self, line: str) -> None:
-        """Show another line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:

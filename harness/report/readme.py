@@ -215,7 +215,6 @@ def _doubts(summary: Summary) -> str:
 
 
 def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
-    """A figure, if it was drawn."""
     return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 

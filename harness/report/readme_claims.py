@@ -40,7 +40,6 @@ class Claim:
         return expected([self.published])
 
     def agrees(self, ratio: Estimate) -> bool:
-        """Whether a ratio is in the expected range."""
         low, high = self.expected
         return low <= ratio.value <= high
 
@@ -51,7 +50,6 @@ class Claim:
 
     @property
     def place(self) -> str:
-        """The workload and the point."""
         return f"{self.point.workload} {self.point.label}"
 
 

@@ -106,7 +106,6 @@ class Summary:
 
     @property
     def failures(self) -> list[tuple[PointSummary, Cell]]:
-        """Backends with failed trials, and where."""
         return [(point, cell) for point in self.points for cell in point.cells if cell.failures]
 
     @property

@@ -77,7 +77,6 @@ class Contribution:
 
     @property
     def cores(self) -> int:
-        """The number of cores that the run was allowed."""
         return self.machine["cores_allowed"]
 
     @property

@@ -57,7 +57,6 @@ class Measurement(OfPoint, OfTrial):
         return (*self.trial_key, self.metric)
 
     def failed(self, reason: str) -> "Measurement":
-        """The same row as a failure."""
         return replace(self, value=None, status=one_line(reason))
 
 

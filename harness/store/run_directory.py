@@ -54,7 +54,6 @@ class RunDirectory:
 
     @property
     def logs(self) -> Path:
-        """Where the failed trials' output is kept."""
         return self.path / LOGS_NAME
 
     def missing(self) -> list[Trial]:
@@ -102,7 +101,6 @@ class RunDirectory:
         return True
 
     def write_grid(self) -> None:
-        """Write grid.json."""
         write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
 
     def note_gil(self, backend: str, enabled: bool) -> None:

@@ -66,7 +66,6 @@ def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel | BarPanel:
 
 
 def _curve(values: Iterable[tuple[int, Estimate]]) -> Points:
-    """The values by cores."""
     by_cores = grouped(values, lambda pair: pair[0])
     return {
         float(cores): own[0][1] if len(own) == 1 else intervals.mean([one.value for _, one in own])

@@ -41,7 +41,6 @@ class PointSet:
 
     @property
     def notes(self) -> list[str]:
-        """That there are points which the figure does not show."""
         return [f"Not shown: {quantity.counted(self.omitted, 'point')} with other parameters."] if self.omitted else []
 
 

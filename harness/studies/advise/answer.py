@@ -136,7 +136,6 @@ class Answer:
 
     @property
     def doubts(self) -> Iterator[str]:
-        """Other doubts about the answer."""
         digests = self.found.digests
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
@@ -235,7 +234,6 @@ class Answer:
             yield "The environment waits more than it computes: more workers than cores would serve it better."
 
     def as_json(self) -> dict[str, Any]:
-        """The answer for programs."""
         fixed, free = self.profile.waiting(self.actors, self.cores)
         steps = self.steps_for_small_share
         return {

@@ -53,13 +53,11 @@ class MeasuredChoices:
 
     @property
     def loop_ns(self) -> float:
-        """Wall time of the plain loop's round."""
         turns = [turn.round_ns for found in self.blocks for turn in found[LOOP].turns.values()]
         return intervals.mean(turns).value
 
     @property
     def outside_cores(self) -> float:
-        """How many cores others kept busy, at worst."""
         return max(one.outside_cores for found in self.blocks for one in found.values())
 
     @property

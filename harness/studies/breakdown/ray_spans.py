@@ -103,8 +103,6 @@ class _Call:
         self._storing_from: int | None = None
 
     def remote(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`ActorMethod.remote`, recorded."""
-
         def remote(method: Any, *args: Any, **kwargs: Any) -> Any:
             self._storing_from = None
             began = time.perf_counter_ns()
@@ -118,8 +116,6 @@ class _Call:
         return remote
 
     def serialise(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`SerializationContext.serialize`, recorded."""
-
         def serialise(context: Any, value: Any) -> Any:
             began = time.perf_counter_ns()
             serialised = function(context, value)

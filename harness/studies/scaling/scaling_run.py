@@ -54,7 +54,6 @@ class _Point:
     failures: dict[Ask, str] = field(default_factory=dict)
 
     def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[ScalingRow]:
-        """All rows of the point for which something is known."""
         for kind in PREDICTIONS:
             told = self.speed_ups.get(kind, [])
             failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
