@@ -155,7 +155,7 @@ def _of_threads(summary: Summary) -> tuple[str, ...]:
     """The row of the hypothesis about threads, from the run beside this one that has them."""
     beside = summary.path.parent / _THREADS
     measured = (beside / MEASUREMENTS.file_name).exists()
-    return paper_claims.cells(paper_claims.hypothesis(summarise(beside))) if measured else paper_claims.not_measured()
+    return paper_claims.cells(paper_claims.hypothesis(summarise(beside) if measured else None))
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:

@@ -116,12 +116,13 @@ def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
 
 def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
     before = {point.key: point for point in base.summary.points}
+    baselines = {reference_ceiling.CEILING, *(name for name, backend in BACKENDS.items() if backend.role == "main")}
     for point in new.summary.points:
         old = before[point.key]
         for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
             was = old.cell(cell.backend)
             for baseline, after in cell.speedups.items():
-                if was is None or baseline not in was.speedups or not _is_baseline(baseline):
+                if was is None or baseline not in was.speedups or baseline not in baselines:
                     continue
                 yield Change(
                     workload=point.workload,
@@ -135,10 +136,6 @@ def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
                     own=_alone(old, point, cell.backend),
                     other=_alone(old, point, baseline),
                 )
-
-
-def _is_baseline(name: str) -> bool:
-    return name == reference_ceiling.CEILING or (name in BACKENDS and BACKENDS[name].role == "main")
 
 
 def _alone(before: PointSummary, after: PointSummary, name: str) -> float | None:
