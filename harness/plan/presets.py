@@ -128,7 +128,7 @@ _VECTORS = Preset(
 
 # The paper's workers sleep ten times as long; in one thread, where one sleeps after the other, a round would take 8 s.
 _WORK = 0.05
-# One warm-up round, for of ray-paper one with 500 MB takes 13 s.
+# With one round of warm-up: of ray-paper, one with 500 MB takes 13 s.
 _SIZES = (10 * MB, 100 * MB, 300 * MB, 500 * MB)
 _PAPER = Preset(
     name="paper",
