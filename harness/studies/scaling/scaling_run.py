@@ -3,7 +3,7 @@ workers.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import quantity
@@ -28,6 +28,7 @@ from harness.store.scaling_table import (
 )
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
+from harness.studies.study import Study
 from reactorlib.cpus import available_cpus
 
 Tell = Callable[[str], None]
@@ -124,37 +125,30 @@ class _Point:
         return Subject(name, order, matched=True)
 
 
-def run(
-    path: Path,
-    run_id: str,
-    chosen: Sequence[Point],
-    *,
-    trials: int,
-    most_rounds: int | None,
-    effort: Effort,
-    tell: Tell,
-) -> tuple[list[ScalingRow], list[CostRow]]:
+def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
-    SCALING.check_absent(path)
-    found = _comparable(chosen)
+    SCALING.check_absent(study.path)
+    found, effort = _comparable(study.points), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
     if not found:
         raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
     counts = worker_counts(available_cpus())
     rows: list[ScalingRow] = []
     costs: list[CostRow] = []
-    for trial in range(trials):
+    for trial in range(study.trials):
         cost = _message_cost(effort.limit_s)
         if isinstance(cost, MessageCost):
-            costs += cost_rows(run_id, trial, available_cpus(), cost)
-            MESSAGES.write(path, costs)
+            costs += cost_rows(study.run_id, trial, available_cpus(), cost)
+            MESSAGES.write(study.path, costs)
         for one in found:
             point = one.point
-            one.predict(most_rounds, effort.limit_s, cost, counts)
+            one.predict(study.most_rounds, effort.limit_s, cost, counts)
             one.measure(counts, f"{point.parameters} {trial}", effort)
-            rows = [row for each in found for row in each.rows(run_id, counts)]
-            SCALING.write(path, rows)
+            rows = [row for each in found for row in each.rows(study.run_id, counts)]
+            SCALING.write(study.path, rows)
             failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
-            tell(f"trial {trial + 1}/{trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}")
+            study.tell(
+                f"trial {trial + 1}/{study.trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}"
+            )
     return rows, costs
 
 
