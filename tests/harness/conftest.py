@@ -117,24 +117,9 @@ def finished(harness, _kept):
 
 
 _ROW = Measurement(
-    run_id="run",
-    started_at="2026-01-01T00:00:00Z",
-    workload="gym_sampling",
-    scenario="CartPole-v1",
-    backend="serial",
-    actors=2,
-    object_bytes=None,
-    steps_per_message=1,
-    minibatch=None,
-    workers=1,
-    parameters=json.dumps({"actors": 2, "env": "CartPole-v1"}),
-    trial=0,
-    metric="throughput",
-    value=100.0,
-    unit="observations/s",
-    digest="aa-bb",
-    status="ok",
-)
+    "run", "2026-01-01T00:00:00Z", "gym_sampling", "CartPole-v1", "serial", 2, None, 1, None, 1,
+    json.dumps({"actors": 2, "env": "CartPole-v1"}), 0, "throughput", 100.0, "observations/s", "aa-bb", "ok",
+)  # fmt: skip
 
 
 @pytest.fixture

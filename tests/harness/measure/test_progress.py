@@ -19,13 +19,8 @@ from harness.plan.selection import Setting, select
 @pytest.fixture
 def trials(fake):
     """Four trials: two backends, two points."""
-    made = select(
-        "smoke",
-        workloads=["fake"],
-        backends=["serial", "ray-paper"],
-        settings=[Setting("actors", ("2", "5"))],
-        trials=1,
-    ).grid
+    settings = [Setting("actors", ("2", "5"))]
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 

@@ -56,16 +56,8 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
 @pytest.mark.slow(reason="a run and its completion; `make test` completes an interrupted run")
 def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsupported(harness):
     once = Path("once")
-    arguments = (
-        *TWO,
-        "--trials",
-        "2",
-        "--set",
-        "behaviour=good,refuses,breaks_once",
-        "--set",
-        f"file={once.resolve()}",
-    )
-    first = harness("run", *arguments, "--output", "out")
+    settings = ("--set", "behaviour=good,refuses,breaks_once", "--set", f"file={once.resolve()}")
+    first = harness("run", *TWO, "--trials", "2", *settings, "--output", "out")
     assert first.returncode == 1
     before = rows_of("out")
     assert {row.status for row in before if row.is_failure} == {"RuntimeError: not yet"}

@@ -26,6 +26,13 @@ def ratio_of(summary, backend, baseline="serial"):
     return cell.speedups[baseline]
 
 
+def record(**changes):
+    """The first trial of the loop at the first point."""
+    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
+    given = {"started_at": "now", "duration_s": 1.0, "outside_cores": 0.0} | changes
+    return TrialRecord("gym_sampling", parameters, "serial", 0, **given)
+
+
 def sections(summary):
     return {section.heading: list(section.lines) for section in report_tables.headlines(summary)}
 
@@ -204,16 +211,7 @@ def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row
 
 
 def test_doubts_stand_beside_the_numbers(results):
-    loaded = TrialRecord(
-        "gym_sampling",
-        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
-        "serial",
-        0,
-        started_at="now",
-        duration_s=1.0,
-        outside_cores=2.5,
-        measured_ns=5_000_000,
-    )
+    loaded = record(outside_cores=2.5, measured_ns=5_000_000)
     torn = dataclasses.replace(loaded, backend="reactor-inline")
     summary = results({"serial": [1.0, 2.0], "reactor-inline": STEADY}, details=[loaded, torn])
     (point,) = summary.points
@@ -234,11 +232,8 @@ def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(res
 def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_intervals(tmp_path):
     summary = summarise(runs.write(tmp_path / "run"))
     (table,) = report_tables.tables(summary)
-    assert [column for column in table.columns if column.partition(" ")[0] in ("startup", "memory", "CPU")] == [
-        "startup",
-        "memory",
-        "CPU per observation",
-    ]
+    found = [column for column in table.columns if column.partition(" ")[0] in ("startup", "memory", "CPU")]
+    assert found == ["startup", "memory", "CPU per observation"]
     first = dict(zip(table.columns, table.rows[0], strict=True))
     assert first["startup"] == "100 [100, 100] ms"
     assert first["memory"] == "256 [256, 256] MiB"
@@ -274,18 +269,7 @@ def test_a_report_needs_no_machine_description(results, tmp_path):
 
 
 def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
-    known = TrialRecord(
-        "gym_sampling",
-        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
-        "serial",
-        0,
-        started_at="now",
-        duration_s=1.0,
-        outside_cores=0.0,
-        p50_ns=1e6,
-        p95_ns=2e6,
-        p99_ns=4e6,
-    )
+    known = record(p50_ns=1e6, p95_ns=2e6, p99_ns=4e6)
     details = [dataclasses.replace(known, trial=trial) for trial in range(5)]
     details[1] = dataclasses.replace(known, trial=1, p50_ns=4e6, p99_ns=None)
     inline = [dataclasses.replace(known, backend="reactor-inline", trial=trial) for trial in range(5)]
