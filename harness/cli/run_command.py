@@ -112,7 +112,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     """Print what would run: the grid asked for, or what an interrupted run lacks of its own."""
     todo, again = list(chosen.trials()), 0
     if parsed.resume:
-        found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen), _interpreters(parsed))
+        found = run_directory.inspect(*_to_resume(parsed, chosen))
         chosen, todo, again = found.grid, found.missing(), found.failed_before
     for point, trials in grouped(todo, lambda trial: trial.point).items():
         names = [trial.backend for trial in trials]
@@ -174,29 +174,23 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
     preset = parsed.preset or DEFAULT_PRESET
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
     if parsed.resume:
-        return run_directory.reopen(_resumed(parsed), *_asked(parsed, chosen), session, _interpreters(parsed))
-    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session, _interpreters(parsed))
+        return run_directory.reopen(*_to_resume(parsed, chosen), session)
+    interpreters = {FREE_THREADED: parsed.free_threaded}
+    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session, interpreters)
 
 
-def _interpreters(parsed: argparse.Namespace) -> run_directory.Given:
-    return {FREE_THREADED: parsed.free_threaded}
+def _to_resume(parsed: argparse.Namespace, chosen: Grid) -> tuple[Path, Grid | None, int | None, run_directory.Given]:
+    """The directory of a run to complete, the grid that it must have, its number of trials, and interpreters.
 
-
-def _resumed(parsed: argparse.Namespace) -> Path:
+    None for what the command line leaves open. With a budget, the number is only the most.
+    """
     path: Path = parsed.output or latest()
     if not run_directory.holds_run(path):
         raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
-    return path
-
-
-def _asked(parsed: argparse.Namespace, chosen: Grid) -> tuple[Grid | None, int | None]:
-    """The grid that a run to complete must have, and its number of trials; None for what the command line leaves open.
-    With a budget, the number is only the most.
-    """
     asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
-    if all(value in (None, []) for value in asked):
-        return None, parsed.trials
-    return chosen, None if parsed.budget else parsed.trials
+    is_open = all(value in (None, []) for value in asked)
+    trials = None if parsed.budget and not is_open else parsed.trials
+    return path, None if is_open else chosen, trials, {FREE_THREADED: parsed.free_threaded}
 
 
 def latest() -> Path:

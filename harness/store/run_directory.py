@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from harness.errors import UsageError
@@ -25,7 +24,6 @@ from workloads.parameter import ParameterError
 
 # Interpreters that the command line names; the others are where the suite's targets install them.
 Given = Mapping[str, str | None]
-_NONE_GIVEN: Given = MappingProxyType({})
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
 EXPECTED = "expected the results of `harness run`"
@@ -119,9 +117,7 @@ class RunDirectory:
 
 
 @contextlib.contextmanager
-def create(
-    path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], given: Given = _NONE_GIVEN
-) -> Iterator[RunDirectory]:
+def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], given: Given) -> Iterator[RunDirectory]:
     """A new directory, or an existing one without measurements, locked against other runs. Raises UsageError.
 
     `given`: interpreters, by name.
@@ -143,7 +139,7 @@ def create(
 
 @contextlib.contextmanager
 def reopen(
-    path: Path, grid: Grid | None, trials: int | None, session: Mapping[str, Any], given: Given = _NONE_GIVEN
+    path: Path, grid: Grid | None, trials: int | None, given: Given, session: Mapping[str, Any]
 ) -> Iterator[RunDirectory]:
     """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits.
 
@@ -158,7 +154,7 @@ def reopen(
         yield found
 
 
-def inspect(path: Path, grid: Grid | None, trials: int | None, given: Given = _NONE_GIVEN) -> RunDirectory:
+def inspect(path: Path, grid: Grid | None, trials: int | None, given: Given) -> RunDirectory:
     """The run that `reopen` would go on with. Refuses the same, and writes nothing."""
     with _writable(path), _locked(path):
         return _interrupted(path, grid, trials, given)

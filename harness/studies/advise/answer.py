@@ -78,12 +78,11 @@ class Answer:
     @cached_property
     def costs(self) -> list[Cost]:
         """Of each backend that was measured, the fastest first."""
-        made = (self._cost(name, slower) for name, slower in self._slower.items())
+        made = []
+        for name, slower in self._slower.items():
+            round_ns = self.found.loop_ns * slower.value
+            made.append(Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns)))
         return sorted(made, key=lambda one: one.round_ns)
-
-    def _cost(self, name: str, slower: Estimate) -> Cost:
-        round_ns = self.found.loop_ns * slower.value
-        return Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns))
 
     @cached_property
     def best(self) -> Cost:
@@ -193,17 +192,11 @@ class Answer:
             gain = self.found.ratio(ray.backend, best.backend)
             if gain is not None:
                 beside = f", and {_times(gain)} as fast as the best Ray measured ({ray.backend})"
-        return (
-            f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
-            f"{self._why_not_the_fastest()}"
-        )
-
-    def _why_not_the_fastest(self) -> str:
-        """The reason where a backend is recommended that is not the fastest; empty where the fastest is."""
+        told = f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
         fastest, *_ = self.costs
-        if fastest is self.best:
-            return ""
-        return f" It asks less of a program than {fastest.backend}, which is not shown to be more than 5 % faster."
+        if fastest is not best:
+            told += f" It asks less of a program than {fastest.backend}, which is not shown to be more than 5 % faster."
+        return told
 
     def _shares(self) -> str:
         ray = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
