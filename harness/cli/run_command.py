@@ -55,7 +55,8 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         todo, budget_s = opened.missing(), _budget_s(parsed, opened.grid)
         expected = forecast.here(opened.grid, RUNS)
         console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
-        _print_again(opened.failed_before, console)
+        if opened.failed_before:
+            console.print(f"{counted(opened.failed_before, 'trial')} failed before, to run again")
         try:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, opened.grid.size - len(todo), expected, budget_s) as display:
@@ -92,11 +93,6 @@ def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: flo
     return f"together about {quantity.duration_s(seconds)} ({durations.source})"
 
 
-def _print_again(again: int, console: Console) -> None:
-    if again:
-        console.print(f"{counted(again, 'trial')} failed before, to run again")
-
-
 def end_on_signals() -> None:
     """Have Ctrl-C and requests to end stop the run in an orderly way, even where a shell had them ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -122,11 +118,12 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
     together = _together(forecast.here(chosen, RUNS), todo, budget_s)
     print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
-    _print_again(again, console)
+    if again:
+        console.print(f"{counted(again, 'trial')} failed before, to run again")
 
 
 def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
-    """Print what came out; the exit status."""
+    """Print what came out, and write what can be contributed; the exit status."""
     failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
     if as_json:
         told = [
@@ -143,16 +140,11 @@ def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
     console.print(f"done; next: python -m harness report {opened.path}")
     if opened.grid.predicts:
-        _contribute(opened.path, console)
+        try:
+            console.print(f"to contribute: {contributed.write(summarise(opened.path))}")
+        except UsageError as error:
+            console.print(f"nothing to contribute: {error}")
     return 1 if failed else 0
-
-
-def _contribute(path: Path, console: Console) -> None:
-    """Write the run's contribution, or print why there is none."""
-    try:
-        console.print(f"to contribute: {contributed.write(summarise(path))}")
-    except UsageError as error:
-        console.print(f"nothing to contribute: {error}")
 
 
 def _select(parsed: argparse.Namespace) -> Selection:

@@ -181,13 +181,16 @@ class _Living:
         """Have all that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
         effort, began, outside = self.effort, time.monotonic(), _Outside(self.running)
         sound = sum(not one.failure for one in self.found.values()) or 1  # whether they live or not
+        cpus = sorted(os.sched_getaffinity(0))
         sweep, longest_s = first, effort.longest_s * len(self.running) / sound
         while sweep - first < effort.sweeps and self.running:
             if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
                 break
             order = sorted(self.running)
             draw.shuffle(order)
-            self._confine(sweep)
+            for running in self.running.values():
+                if running.subject.on_one_cpu:
+                    running.confine(cpus[sweep % len(cpus)])
             for position, name in enumerate(order):
                 measured = self.found[name]
                 with self._failing(measured):
@@ -199,12 +202,6 @@ class _Living:
             self.found[name].outside_cores = max(self.found[name].outside_cores, outside.cores(self.running))
         self._weigh()
         return sweep
-
-    def _confine(self, sweep: int) -> None:
-        cpus = sorted(os.sched_getaffinity(0))
-        for running in self.running.values():
-            if running.subject.on_one_cpu:
-                running.confine(cpus[sweep % len(cpus)])
 
     def _weigh(self) -> None:
         for name, running in self.running.items():

@@ -38,6 +38,7 @@ from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
 _UNKNOWN = "–"
+Part = Callable[[Summary, Mapping[str, Path], Path], str]
 
 
 def marks(part: str) -> tuple[str, str]:
@@ -158,12 +159,6 @@ def _of_threads(summary: Summary) -> tuple[str, ...]:
     return paper_claims.cells(paper_claims.hypothesis(summarise(beside) if measured else None))
 
 
-def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
-    """The effort and the expected ratios of each workload."""
-    shown = markdown_table(reproduction.table(summary))
-    return f"{shown}\n\n{_source(summary, base)} Made by `make readme`.\n"
-
-
 def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """How many times as fast as the loop each backend is, one row for each environment."""
     measured = in_order(cell.backend for point in summary.points for cell in point.cells if cell.main)
@@ -218,15 +213,15 @@ def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
     return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 
-def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
-    """The claims that `claim` measures."""
-    return f"{markdown_table(readme_claims.table(readme_claims.claims(summary)))}\n\n{_source(summary, base)}\n"
+def _table_of(made: Callable[[Summary], TextTable], lacking: str = "", end: str = "") -> Part:
+    """A part that is a table, or what to say where it has no rows, and the source of its numbers."""
 
+    def part(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+        table = made(summary)
+        shown = markdown_table(table) if table.rows or not lacking else lacking
+        return f"{shown}\n\n{_source(summary, base)}{end}\n"
 
-def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
-    """The speed-up of each traced point, predicted for up to 64 workers."""
-    table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
-    return f"{table}\n\n{_source(summary, base)}\n"
+    return part
 
 
 def contributions(
@@ -244,13 +239,12 @@ def contributions(
     return "\n\n".join((*picture, markdown_table(contributed.table(points)), words)) + "\n"
 
 
-Part = Callable[[Summary, Mapping[str, Path], Path], str]
 PARTS: dict[str, Part] = {
     "results": section,
     "claims": claimed,
-    "effort": effort,
+    "effort": _table_of(reproduction.table, end=" Made by `make readme`."),
     "vectors": vectors,
     "threads": without_a_gil,
-    "artifact": artifact,
-    "scaling": scaling,
+    "artifact": _table_of(lambda summary: readme_claims.table(readme_claims.claims(summary))),
+    "scaling": _table_of(lambda summary: study_tables.prediction_table(summary.scaling), "Not predicted."),
 }
