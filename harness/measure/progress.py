@@ -37,16 +37,10 @@ class Display:
         self._forecast = forecast
         self._ratios: dict[Point, dict[str, list[list[float]]]] = {}  # of each subject's blocks, by its name
         self._bar = Progress(
-            SpinnerColumn(),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=console,
-            refresh_per_second=_REDRAWS_PER_SECOND,
-            transient=True,
+            SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"),
+            TimeElapsedColumn(), console=console, refresh_per_second=_REDRAWS_PER_SECOND, transient=True,
             disable=not console.is_terminal,
-        )
+        )  # fmt: skip
         self._task = self._bar.add_task("starting", total=self._total, completed=done)
 
     def __enter__(self) -> Self:
