@@ -6,7 +6,7 @@ a GIL. `artifact`: README's claims, to be measured again. `scaling`: predicted s
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,13 +27,12 @@ from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
-from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order, summarise
+from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
 from harness.report.text_table import TextTable
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
-from harness.store.measurement_table import MEASUREMENTS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
@@ -74,32 +73,35 @@ def fill(page: Path, parts: Mapping[str, Callable[[], str]]) -> None:
 
 
 def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
-    """The answer of a run; files are linked relative to `base`."""
+    """The answer of a run and of that of the paper's points beside it; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
-    measured = {cell.backend for point in summary.points for cell in point.cells}
+    runs = readme_claims.answered_by(summary)
+    measured = {cell.backend for run in runs for point in run.points for cell in point.cells}
     told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
-    doubts = report_tables.doubts_told(run_answer.answers(summary))
+    doubts = report_tables.doubts_told(run_answer.answers(*runs))
     words = (
-        "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
-        "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
-        f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(summary)} "
+        "A workload has its weakest and its strongest point of all that were measured, by the lead over Ray. "
+        "Bold: the best of the three, and a tie with it. "
+        "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
+        f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(*runs)} "
         f"On another day a ratio may differ by a factor of up to {readme_claims.OTHER_DAY}, so a smaller lead may not "
         "repeat. "
         f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
         + (f"{doubts} " if doubts else "")
         + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
         + (f" {told[0].upper()}{told[1:]}." if told else "")
-        + f" {_source(summary, base)} Made by `python -m harness report {where} --readme README.md`."
+        + f" {_sources(runs, base)} "
+        f"Made by `python -m harness report {where} --readme README.md`."
     )
-    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
+    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(*runs)), words)) + "\n"
 
 
-def table(summary: Summary) -> TextTable:
-    """The weakest and the strongest point of each workload, in the order of the catalogue."""
-    ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
-    found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
-    rows = tuple(_row(end, summary.ours, one.workload, place) for one in found for place, end in one.placed)
-    columns = ("workload", "point", LOOP, summary.ours, "best Ray", f"over {LOOP}", "over best Ray", "starts; doubts")
+def table(*summaries: Summary) -> TextTable:
+    """The weakest and the strongest point of each workload over all runs, in the order of the catalogue."""
+    ranks, ours = {name: rank for rank, name in enumerate(WORKLOADS)}, summaries[0].ours
+    found = sorted(run_answer.answers(*summaries), key=lambda one: ranks.get(one.workload, len(ranks)))
+    rows = tuple(_row(end, ours, one.workload, place) for one in found for place, end in one.placed)
+    columns = ("workload", "point", LOOP, ours, "best Ray", f"over {LOOP}", "over best Ray", "starts; doubts")
     return TextTable("", columns, rows)
 
 
@@ -154,9 +156,14 @@ def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
 
 def _of_threads(summary: Summary) -> tuple[str, ...]:
     """The row of the hypothesis about threads, from the run beside this one that has them."""
-    beside = summary.path.parent / _THREADS
-    measured = (beside / MEASUREMENTS.file_name).exists()
-    return paper_claims.cells(paper_claims.hypothesis(summarise(beside) if measured else None))
+    found = readme_claims.beside(summary, _THREADS)
+    return paper_claims.cells(paper_claims.hypothesis(found[0] if found else None))
+
+
+def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The effort and the expected ratios of each workload."""
+    shown = markdown_table(reproduction.table(summary))
+    return f"{shown}\n\n{_source(summary, base)} Made by `make readme`.\n"
 
 
 def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
@@ -198,6 +205,10 @@ def _of_loop(cell: Cell | None) -> str:
     return quantity.ratio(ratio) if ratio else _UNKNOWN
 
 
+def _sources(runs: Iterable[Summary], base: Path) -> str:
+    return " ".join(_source(run, base) for run in runs)
+
+
 def _source(summary: Summary, base: Path) -> str:
     """Where all numbers are, and on which machine they were measured."""
     where = os.path.relpath(summary.path, base)
@@ -213,15 +224,16 @@ def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
     return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 
-def _table_of(made: Callable[[Summary], TextTable], lacking: str = "", end: str = "") -> Part:
-    """A part that is a table, or what to say where it has no rows, and the source of its numbers."""
+def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The claims that `claim` measures."""
+    runs = readme_claims.answered_by(summary)
+    return f"{markdown_table(readme_claims.table(readme_claims.claims(*runs)))}\n\n{_sources(runs, base)}\n"
 
-    def part(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
-        table = made(summary)
-        shown = markdown_table(table) if table.rows or not lacking else lacking
-        return f"{shown}\n\n{_source(summary, base)}{end}\n"
 
-    return part
+def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The speed-up of each traced point, predicted for up to 64 workers."""
+    table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
+    return f"{table}\n\n{_source(summary, base)}\n"
 
 
 def contributions(
@@ -242,9 +254,9 @@ def contributions(
 PARTS: dict[str, Part] = {
     "results": section,
     "claims": claimed,
-    "effort": _table_of(reproduction.table, end=" Made by `make readme`."),
+    "effort": effort,
     "vectors": vectors,
     "threads": without_a_gil,
-    "artifact": _table_of(lambda summary: readme_claims.table(readme_claims.claims(summary))),
-    "scaling": _table_of(lambda summary: study_tables.prediction_table(summary.scaling), "Not predicted."),
+    "artifact": artifact,
+    "scaling": scaling,
 }

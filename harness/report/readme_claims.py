@@ -8,15 +8,17 @@ from harness import quantity
 from harness.plan.presets import TRIALS
 from harness.report import run_answer
 from harness.report.run_answer import PointAnswer
-from harness.report.summary import LOOP, PointSummary, Summary
+from harness.report.summary import LOOP, PointSummary, Summary, summarise
 from harness.report.text_table import TextTable
 from harness.stats.intervals import Estimate
+from harness.store.measurement_table import MEASUREMENTS
 from harness.store.trial_records import TrialRecord
 
 STARTS = TRIALS
 # Between runs of README's points on two days, ratios of backends whose code was the same moved by up to 24 %.
 OTHER_DAY = 1.25
 _INLINE = "reactor-inline"
+_PAPERS_POINTS = "reference"
 
 
 @dataclass(frozen=True)
@@ -53,18 +55,30 @@ class Claim:
         return f"{self.point.workload} {self.point.label}"
 
 
+def answered_by(summary: Summary) -> tuple[Summary, ...]:
+    """The runs behind README's table: a run, and that of the paper's points beside it."""
+    return (summary, *beside(summary, _PAPERS_POINTS))
+
+
+def beside(summary: Summary, name: str) -> list[Summary]:
+    """The run of that name beside a run, if there is one."""
+    path = summary.path.parent / name
+    return [summarise(path)] if path != summary.path and (path / MEASUREMENTS.file_name).exists() else []
+
+
 def expected(published: Sequence[Estimate]) -> tuple[float, float]:
     """The range in which published ratios should lie on another day: their intervals, wider by OTHER_DAY."""
     return min(one.low for one in published) / OTHER_DAY, max(one.high for one in published) * OTHER_DAY
 
 
-def claims(summary: Summary) -> list[Claim]:
-    """The claims of a run, by workload: at its weakest and strongest point, over the best Ray and the loop."""
+def claims(*summaries: Summary) -> list[Claim]:
+    """The claims of runs, by workload: at its weakest and strongest point, over the best Ray and the loop."""
+    records = [record for summary in summaries for record in summary.trials]
     return [
         claim
-        for answer in run_answer.answers(summary)
+        for answer in run_answer.answers(*summaries)
         for place, end in answer.placed
-        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summary.ours, summary.trials)
+        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summaries[0].ours, records)
     ]
 
 

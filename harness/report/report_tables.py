@@ -107,9 +107,10 @@ def against(one: Against | None, space: str = " ") -> str:
     return f"{quantity.ratio(one.ratio)}{space}{one.standing}{rival}"
 
 
-def floors(summary: Summary) -> str:
-    """The rule by which a difference is undecided, with the noise floors of the run."""
-    found = sorted(summary.floors.items(), key=lambda pair: pair[1])
+def floors(*summaries: Summary) -> str:
+    """The rule by which a difference is undecided, with the noise floors of the runs."""
+    largest = dict(sorted((pair for summary in summaries for pair in summary.floors.items()), key=lambda pair: pair[1]))
+    found = sorted(largest.items(), key=lambda pair: pair[1])
     if not found:
         return f"Noise floor: {NOT_MEASURED}."
     told = " to ".join(f"{percent(factor)} ({workload})" for workload, factor in dict.fromkeys((found[0], found[-1])))

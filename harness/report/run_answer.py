@@ -84,13 +84,18 @@ class WorkloadAnswer:
         return min(found, key=lambda pair: pair[0].ratio.value, default=None)
 
 
-def answers(summary: Summary) -> list[WorkloadAnswer]:
-    """An answer for each workload that has a comparison; losses come first."""
-    floors, found = summary.floors, []
-    for workload, points in grouped(summary.points, lambda point: point.workload).items():
-        told = [one for point in points if (one := _point(point, summary.ours, floors)) is not None]
-        if told:
-            found.append(WorkloadAnswer(workload, tuple(sorted(told, key=lambda one: one.lead))))
+def answers(*summaries: Summary) -> list[WorkloadAnswer]:
+    """An answer for each workload that has a comparison in one of the runs; losses come first."""
+    told = [
+        one
+        for summary in summaries
+        for point in summary.points
+        if (one := _point(point, summary.ours, summary.floors)) is not None
+    ]
+    found = (
+        WorkloadAnswer(workload, tuple(sorted(points, key=lambda one: one.lead)))
+        for workload, points in grouped(told, lambda one: one.point.workload).items()
+    )
     return sorted(found, key=_losses_first)
 
 

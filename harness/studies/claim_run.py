@@ -28,7 +28,7 @@ Tell = Callable[[str], object]
 def known() -> tuple[list[Claim], int | None]:
     """The claims, and the cores of the machine on which they were published."""
     published = summary.summarise(PUBLISHED)
-    return readme_claims.claims(published), published.cores
+    return readme_claims.claims(*readme_claims.answered_by(published)), published.cores
 
 
 def chosen(found: Sequence[Claim], names: Sequence[str]) -> list[Claim]:

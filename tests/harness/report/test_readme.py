@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import UsageError
-from harness.report import markdown, readme
+from harness.report import markdown, readme, run_answer
 from tests.harness.report import made_up
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, times
 
@@ -35,6 +35,24 @@ def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
 def test_in_readme_the_best_of_a_point_and_a_tie_with_it_are_bold(results, ours, bold):
     row = readme.table(results({"serial": times(160), "reactor-processes": ours, "ray-pooled": times(20)})).rows[0]
     assert [cell.startswith("**") for cell in row[2:5]] == bold
+
+
+def test_readme_has_the_ends_of_a_run_and_of_that_of_the_paper_s_points_beside_it(tmp_path):
+    several = made_up.rows(backends=("reactor-processes", "ray-pooled"))
+    alone = made_up.summary(
+        tmp_path / "quick", [row for row in several if '"object_bytes": 524288000' in row.parameters]
+    )
+    assert readme_claims.answered_by(alone) == (alone,)
+    beside = made_up.summary(tmp_path / "reference", several)
+    runs = readme_claims.answered_by(alone)
+    assert [run.path for run in runs] == [alone.path, beside.path]
+    (answer,) = [one for one in run_answer.answers(*runs) if one.workload == "broadcast_gather"]
+    assert len(answer.points) == len(alone.points) + sum(one.workload == "broadcast_gather" for one in beside.points)
+    weakest, strongest = [row[1] for row in readme.table(*runs).rows if row[0] in ("broadcast_gather", "")][:2]
+    assert weakest.startswith(f"weakest: {answer.points[0].point.label}")
+    assert strongest.startswith(f"strongest: {answer.points[-1].point.label}")
+    for run in runs:
+        assert f"({run.path.name}/report.md)" in told_in_readme(alone)
 
 
 def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
