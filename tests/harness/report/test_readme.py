@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import UsageError
-from harness.report import markdown, readme, run_answer
+from harness.report import markdown, readme, readme_claims, run_answer
 from tests.harness.report import made_up
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, times
 
