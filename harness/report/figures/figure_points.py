@@ -177,10 +177,10 @@ def published_points(figure: str, scenario: str | None = None) -> dict[str, dict
     return {f"{_PUBLISHED}{name}": one.points for name, one in published.series(figure, scenario).items()}
 
 
-def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
-    """The paper's values at one place of a figure's axis, by series."""
+def published_at(figure: str, x: object) -> dict[str, Estimate]:
+    """The paper's times at one place of a figure's axis, in ns, by series."""
     found = published_points(figure).items()
-    return {name: points[str(x)].scaled(factor) for name, points in found if str(x) in points}
+    return {name: points[str(x)].scaled(NS) for name, points in found if str(x) in points}
 
 
 def published_note(condition: str) -> str:

@@ -70,7 +70,7 @@ def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
         lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
         value=shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]),
         everything=everything,
-        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
+        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"]),
         published_for=f"{_ROUNDS:,} rounds of 16 actors, 100 steps each",
     )
 
@@ -85,7 +85,7 @@ def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
 
     def beside(point: PointSummary) -> dict[str, Estimate]:
         agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
-        return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
+        return {} if busy else shared.published_at("multi_agent_agents", agents)
 
     scale = Scale(f"time for {_STEPS:,} steps, from the throughput", quantity.duration_tick)
     return shared.bar_chart(

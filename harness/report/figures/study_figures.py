@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
+from harness.report.study_tables import phase_medians
 from harness.report.summary import Summary
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import COMPUTE, HUB, PLAIN_ROUND, ROUND, PhaseRow
@@ -53,8 +53,7 @@ def breakdown(summary: Summary, **_: bool) -> Chart | None:
 
 def _phases(backend: str, rows: Sequence[PhaseRow]) -> Bar | None:
     """The round of one backend at one point; None where not every phase is known."""
-    values = grouped((row for row in rows if row.ok and row.value is not None), lambda row: row.phase)
-    times = {phase: median(row.value or 0.0 for row in own) for phase, own in values.items()}
+    times = phase_medians(rows)
     whole = sum(times.get(phase, 0.0) for phase in PHASES)
     if not {*PHASES, ROUND, PLAIN_ROUND} <= times.keys() or not whole or not times[PLAIN_ROUND]:
         return None
