@@ -137,10 +137,7 @@ def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, 
 
 
 def _go_where_it_runs(order: Mapping[str, Any], text: bytes) -> None:
-    """Go on as the first of ranks, or on the first of two nodes, where the backend needs them.
-
-    Does not return then.
-    """
+    """Go on as the first of ranks, or on the first of two nodes, where the backend needs them. Does not return then."""
     backend = catalogue.BACKENDS.get(order.get("backend", ""))
     on_nodes = getattr(backend, "on_two_nodes", False)  # an older tree has none
     on_ranks = backend is not None and backend.options.get("executor") == "mpi"
