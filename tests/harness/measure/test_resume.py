@@ -143,12 +143,3 @@ def test_trials_can_be_added(harness, line):
     assert {row.trial_key[3] for row in rows_of("out")} == {0, 1}
     fewer = harness("run", "--trials", "1", "--output", "out", "--resume")
     assert fewer.stderr == "harness: out has 2 trials of a point; expected --trials 2 or more to add to them\n"
-
-
-def test_resuming_what_is_not_there_begins_nothing(harness):
-    done = harness("run", "--workload", "fake", "--backend", "serial", "--output", "missing", "--resume")
-    assert done.returncode == 2
-    assert (
-        done.stderr == "harness: missing: holds no run that could be resumed; leave out --resume to begin one there\n"
-    )
-    assert not Path("missing").exists()

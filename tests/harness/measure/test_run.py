@@ -197,7 +197,7 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--output", "missing"), "missing: holds no run that could be resumed"),
+        (("--output", "missing"), "missing: holds no run that could be resumed; leave out --resume to begin one there"),
         (("--output", "out", *TWO, "--set", "actors=7"), "out holds another grid"),
         (("--output", "out", "--trials", "100001"), "trials: expected 1 or more"),
     ],
@@ -207,3 +207,4 @@ def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness,
     done, real = (harness("run", *arguments, "--resume", *more) for more in (("--dry-run",), ()))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", real.stderr)
     assert message in done.stderr
+    assert not Path("missing").exists()

@@ -71,7 +71,10 @@ def results_without_parallel(summary):
     [
         (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.0, FASTER),
         (intervals.Estimate(0.5, 0.4, 0.6, 5), 1.0, SLOWER),
+        (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.4, FASTER),
         (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.6, UNDECIDED),
+        (intervals.Estimate(0.97, 0.96, 0.98, 5), 1.04, UNDECIDED),
+        (intervals.Estimate(0.9, 0.89, 0.91, 5), 1.04, SLOWER),
         (intervals.Estimate(1.5, 0.9, 1.6, 5), 1.0, UNDECIDED),
         (intervals.Estimate(1.5, 1.5, 1.5, 1), 1.0, TOO_FEW),
     ],
