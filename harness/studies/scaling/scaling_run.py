@@ -15,17 +15,7 @@ from harness.plan.grid import Point, backends_of
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
-from harness.store.scaling_table import (
-    HERE,
-    MEASURED,
-    MESSAGES,
-    PREDICTED,
-    PREDICTIONS,
-    SCALING,
-    CostRow,
-    ScalingRow,
-    cost_rows,
-)
+from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
 from harness.studies.study import Study
@@ -137,7 +127,7 @@ def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     for trial in range(study.trials):
         cost = _message_cost(effort.limit_s)
         if isinstance(cost, MessageCost):
-            costs += cost_rows(study.run_id, trial, available_cpus(), cost)
+            costs += CostRow.of(study.run_id, trial, available_cpus(), cost)
             MESSAGES.write(study.path, costs)
         for one in found:
             point = one.point

@@ -9,7 +9,7 @@ from harness.errors import UsageError
 from harness.prediction.simulation import MessageCost
 from harness.report import study_tables
 from harness.store.phase_table import LAG, LAG_95, LANE_UNITS, LANES, STRAGGLER, PhaseRow
-from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PAID, PREDICTED, PREDICTIONS, ScalingRow, cost_rows
+from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PAID, PREDICTED, PREDICTIONS, CostRow, ScalingRow
 from harness.studies.breakdown.round_parts import NAMES
 
 
@@ -28,7 +28,7 @@ ROWS = [
 
 
 COST = MessageCost(4_400.0, 4_600.0, 21_000.0, 0.2)
-COSTS = cost_rows("a-run", 0, 2, COST)
+COSTS = CostRow.of("a-run", 0, 2, COST)
 # What is predicted with messages paid for is half of what is predicted without; on two cores four workers are as two.
 PAID_ROWS = [
     *ROWS,
