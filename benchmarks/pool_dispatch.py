@@ -24,7 +24,7 @@ from benchmarks.meter import Meter
 from benchmarks.ray_options import gain, shown
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from reactorlib.gymnasium import ReactorPool
@@ -42,14 +42,12 @@ class Waiting(gymnasium.Env[Any, Any]):
         self._step_s, self._reset_s, self._episode, self._steps = step_s, reset_s, episode, 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin the next episode."""
         super().reset(seed=seed, options=options)
         self._steps = 0
         time.sleep(self._reset_s)
         return np.zeros(4, np.float32), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Wait."""
         self._steps += 1
         time.sleep(self._step_s)
         return np.zeros(4, np.float32), 1.0, self._steps == self._episode, False, {}
@@ -186,7 +184,7 @@ def main(arguments: Sequence[str]) -> int:
         blocks = []
         for start in range(starts):
             print(f"{series.title}: start {start + 1} of {starts} ...", file=sys.stderr, flush=True)
-            blocks.append({one.subject.name: one for one in block.run(subjects, EFFORT, f"{name} {start}")})
+            blocks.append(block.run(subjects, EFFORT, f"{name} {start}"))
         print(f"{series.title}: steps per second of {POOL}, as a ratio to TorchRL's", flush=True)
         for line in table(blocks):
             print(f"  {line}", flush=True)

@@ -20,7 +20,7 @@ from benchmarks.meter import Meter
 from harness import quantity
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.quantity import counted
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         blocks = []
         for index in range(chosen.blocks):
             print(f"{size} messages, start {index + 1} of {chosen.blocks} ...", file=sys.stderr, flush=True)
-            blocks.append({one.subject.name: one for one in block.run(subjects, effort, f"{size} {index}")})
+            blocks.append(block.run(subjects, effort, f"{size} {index}"))
         print(f"{size} messages ({size_bytes} bytes), {_ACTORS} actors: rounds per second, times {PLAIN}")
         for option in OPTIONS:
             found = gain(blocks, option)

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.meter import Meter
-from reactorlib import (
-    Bank,
-    Input,
-    LogicalAction,
-    Output,
-    Reactor,
-    Timer,
-    connect,
-    reaction,
-    request_stop,
-    startup,
-)
+from reactorlib import Bank, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, request_stop, startup
 
 
 class Metered(Reactor):

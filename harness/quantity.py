@@ -18,21 +18,20 @@ def has_prefixes(unit: str) -> bool:
     return unit in _UNITS
 
 
-def scale(values: Sequence[float], unit: str) -> tuple[float, str]:
-    """The divisor and name of the unit in which the largest of the values reads best.
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """The divisor and name of the unit in which a value reads best.
 
     A unit of time may be per something ("ns/step"); a unit without prefixes is returned as it is.
     """
     name, slash, per = unit.partition("/")
     steps = _UNITS.get(name, ((1.0, name),))
-    largest = max((abs(value) for value in values), default=0.0)
-    divisor, chosen = next((step for step in steps if largest >= step[0]), steps[-1])
+    divisor, chosen = next((step for step in steps if abs(value) >= step[0]), steps[-1])
     return divisor, f"{chosen}{slash}{per}"
 
 
 def show(value: float, unit: str) -> str:
     """A value with its unit."""
-    divisor, name = scale([value], unit)
+    divisor, name = scale(value, unit)
     return f"{number(value / divisor)} {name}"
 
 
@@ -153,10 +152,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def from_to(counts: Iterable[int]) -> str:
-    """The lowest and the highest of some numbers: `3 to 5`, or `5` where all are 5. Empty of none."""
-    found = sorted(set(counts))
-    return " to ".join(f"{one:,}" for one in dict.fromkeys((*found[:1], *found[-1:])))
+def from_to(values: Iterable[float], write: Callable[[float], str] = count) -> str:
+    """The lowest and the highest of some numbers: `3 to 5`, or `5` where both read so. Empty of none."""
+    found = sorted(values)
+    return " to ".join(dict.fromkeys(map(write, (*found[:1], *found[-1:]))))
 
 
 def _in_steps(value: float, steps: Sequence[tuple[float, str]], text: Callable[[float], str]) -> str:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from plots import bars, lines, style
-from plots.chart import BarPanel, Chart, LinePanel
+from plots.chart import BarPanel, Chart
 
 _MARGIN = 0.12  # inches
 _GAP = 0.05
@@ -27,7 +27,9 @@ def render(chart: Chart) -> Figure:
         notes = [line for note in chart.notes for line in _wrapped(note, _CHARACTERS)]
         phases = _phases(chart)
         legend = -(-len(phases) // _LEGEND_COLUMNS) * _LEGEND_ROW + _GAP if phases else 0.0
-        heights = [_height(panel) for panel in chart.panels]
+        heights = [
+            _BARS + _BAR * len(panel.bars) if isinstance(panel, BarPanel) else lines.HEIGHT for panel in chart.panels
+        ]
         header = _MARGIN + _TITLE * len(title) + _LINE * len(subtitle) + _GAP + legend
         footer = _MARGIN + _LINE * len(notes)
         height = header + sum(heights) + footer
@@ -67,10 +69,6 @@ def _write(figure: Figure, title: list[str], subtitle: list[str], notes: list[st
     below = 1 - (_MARGIN + _TITLE * len(title)) / height
     figure.text(left, below, "\n".join(subtitle), fontsize=8.5, color=style.FAINT, va="top")
     figure.text(left, _MARGIN / 2 / height, "\n".join(notes), fontsize=8, color=style.FAINT, va="bottom")
-
-
-def _height(panel: BarPanel | LinePanel) -> float:
-    return _BARS + _BAR * len(panel.bars) if isinstance(panel, BarPanel) else lines.HEIGHT
 
 
 def _phases(chart: Chart) -> list[str]:

@@ -64,7 +64,8 @@ class Look:
     hollow: bool = False
 
 
-_LOOKS = {
+# Of the backends, in order.
+LOOKS = {
     "serial": Look("serial loop", "#000000", "s"),
     "reactor-inline": Look("reactors, inline", "#66C2A5", "o"),
     "reactor-threads": Look("reactors, threads", "#117733", "P"),
@@ -111,12 +112,7 @@ def look(series: str) -> Look:
     base, without_gil, _ = series.partition("-nogil")
     if without_gil:
         return replace(look(base), label=f"{look(base).label}, no GIL", marker="$N$")
-    return _LOOKS.get(series) or _FURTHER.get(series) or Look(series, "#999999", "x")
-
-
-def known() -> list[str]:
-    """The backends that have a look of their own, in order."""
-    return list(_LOOKS)
+    return LOOKS.get(series) or _FURTHER.get(series) or Look(series, "#999999", "x")
 
 
 def readable(color: str) -> str:
@@ -127,7 +123,7 @@ def readable(color: str) -> str:
 
 def ordered(series: Iterable[str]) -> list[str]:
     """Each series once, in the order in which they are drawn; unknown ones last, by name."""
-    rank = {name: position for position, name in enumerate((*_LOOKS, *_FURTHER))}
+    rank = {name: position for position, name in enumerate((*LOOKS, *_FURTHER))}
     return sorted(set(series), key=lambda name: (rank.get(name, len(rank)), name))
 
 

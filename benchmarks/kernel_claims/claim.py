@@ -30,12 +30,10 @@ class Claim:
 
     @property
     def figure(self) -> float:
-        """The median over the repetitions."""
         return median(self.figures)
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the limit is kept."""
         if not self.figures:
             return "SKIP"
         if self.at_most is None and self.at_least is None:
@@ -58,7 +56,6 @@ class Claim:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Verdict, name, figure, limit, range of the repetitions, note."""
         figures = self.figures
         return (
             self.verdict,

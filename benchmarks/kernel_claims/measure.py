@@ -10,7 +10,7 @@ from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Cost, Row, Size
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 
 _US = 1_000
 _MS = 1_000_000
@@ -24,10 +24,7 @@ def measured(rows: Sequence[Row], size: Size) -> Iterator[Claim]:
     effort = Effort(
         size.sweeps, 3, 10.0, turn_ns=20 * _MS, lead_ns=2 * _MS, warmup_ns=20 * _MS, warmup_s=(0.2, 2.0), limit_s=300.0
     )
-    blocks = [
-        {one.subject.name: one for one in block.run(list(subjects.values()), effort, str(index))}
-        for index in range(size.blocks)
-    ]
+    blocks = [block.run(list(subjects.values()), effort, str(index)) for index in range(size.blocks)]
     for row in rows:
         yield claim(row, blocks)
 

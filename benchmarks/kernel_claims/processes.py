@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
@@ -64,7 +64,9 @@ class Cost:
 def start_up(size: Size) -> Iterator[Claim]:
     """A hello-world run as a whole process, beside the bare interpreter and a known module's import."""
     with tempfile.TemporaryDirectory() as cache:
-        environment = with_bytecode_in(cache)
+        # Compiled modules are kept in a directory: as where a package is installed.
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment = {**kept, "PYTHONPYCACHEPREFIX": cache}
         for source in SOURCES.values():
             process_cost(source, environment)
         turns = [
@@ -79,12 +81,6 @@ def start_up(size: Size) -> Iterator[Claim]:
         note = f"wall time {median(turn[name].wall_ns / MS for turn in turns):.0f} ms"
         title = "hello world" if name == "hello" else source
         yield Claim(f"{title}, a whole process: processor time", ms, "ms", note=note)
-
-
-def with_bytecode_in(directory: str) -> dict[str, str]:
-    """An environment whose interpreters keep compiled modules in a directory: as where a package is installed."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPYCACHEPREFIX": directory}
 
 
 def process_cost(source: str, environment: dict[str, str]) -> Cost:
@@ -108,16 +104,9 @@ def no_trace(_size: Size) -> Iterator[Claim]:
 
 def memory(size: Size) -> Iterator[Claim]:
     """Resident memory stays flat over a long `after` 0 loop."""
-    resident = loop_memory(size.loop_tags, 100)
+    command = [sys.executable, "-c", LOOP, str(size.loop_tags), "100"]
+    resident: list[int] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     growth = (max(resident) - resident[0]) / MIB
     name = f"growth over {size.loop_tags:,} tags of an `after` 0 loop"
     note = f"the highest of {len(resident)} readings; {resident[0] / MIB:.1f} MiB after the warm-up"
     yield Claim(name, [growth], "MiB", at_most=2, note=note)
-
-
-def loop_memory(tags: int, laps: int) -> Sequence[int]:
-    """Resident bytes of a fresh process after the warm-up and after each lap."""
-    command = [sys.executable, "-c", LOOP, str(tags), str(laps)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    readings: list[int] = json.loads(done.stdout)
-    return readings

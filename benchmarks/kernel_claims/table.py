@@ -16,7 +16,7 @@ from benchmarks import paths
 from benchmarks.meter import Meter
 from benchmarks.shapes import FanOut
 from benchmarks.structures import AllToAll, Tree
-from harness.measure.subject import workload_order
+from harness.measure.measured_processes import workload_order
 from reactorlib import Program, Reactor, elaborate
 
 
@@ -56,7 +56,6 @@ class Row:
 
     @property
     def costs(self) -> list[Cost]:
-        """All that it is made of."""
         return [one for one in (self.cost, self.beyond, self.over) if one is not None]
 
 

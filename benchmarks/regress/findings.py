@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from benchmarks.regress.subjects import Compared
 from benchmarks.regress.trees import CannotCompareError, Trees
 from harness.measure import block
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.plan.presets import TRIALS
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
@@ -44,7 +44,6 @@ class Finding:
 
     @property
     def is_regression(self) -> bool:
-        """Whether it became slower."""
         return self.judgement is Judgement.REGRESSION
 
 
@@ -80,7 +79,7 @@ def _block(trees: Trees, one: Compared, index: int) -> list[float]:
         Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
         for side, tree in (("base", trees.base), ("new", trees.new))
     ]
-    base, new = block.run(sides, EFFORT, f"{one.name} {index}")
+    base, new = block.run(sides, EFFORT, f"{one.name} {index}").values()
     for side in (base, new):
         if side.failure:
             raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.paths import HOT, order
-from harness.measure.subject import workload_order
+from harness.measure.measured_processes import workload_order
 from harness.plan.grid import Point, backends_of, runs_alone
 from harness.plan.selection import select
 from workloads.catalogue import BACKENDS

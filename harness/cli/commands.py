@@ -11,7 +11,6 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,9 +20,7 @@ from harness.cli import listing
 from harness.cli.options import parser
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
 from harness.errors import Terminated, UsageError
-from harness.measure import block
-from harness.plan.grid import Grid
-from harness.report import contributed, finished_run, own_claims, run_changes, study_tables, summary, terminal
+from harness.report import contributed, finished_run, readme_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.report.text_table import TextTable
 from harness.stats.judgement import Judgement
@@ -35,6 +32,7 @@ from harness.studies.breakdown import breakdown_run
 from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
+from harness.studies.study import Study
 
 # Columns of tables where there is no terminal.
 _WIDTH_ELSEWHERE = 180
@@ -103,7 +101,7 @@ def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     found, cores = claim_run.known()
     if not parsed.names:
-        terminal.print_grid(own_claims.table(found), _output())
+        terminal.print_grid(readme_claims.table(found), _output())
         return 0
     chosen, status = claim_run.chosen(found, parsed.names), 0
     end_on_signals()
@@ -115,41 +113,23 @@ def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    path, run_id, measured = _to_study(parsed)
-    rows = breakdown_run.run(
-        path,
-        run_id,
-        measured.points_of(parsed.workload),
-        breakdown_run.backends(measured, parsed.backend),
-        trials=parsed.trials,
-        most_rounds=parsed.rounds,
-        time_limit_s=measured.time_limit_s,
-        tell=console_of_progress().print,
-    )
+    study = _study(parsed)
+    rows = breakdown_run.run(study, breakdown_run.backends(study.grid, parsed.backend))
     return _studied(rows, study_tables.phase_tables(rows), study_tables.PHASES_EXPLAINED)
 
 
 def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    path, run_id, measured = _to_study(parsed)
-    rows, costs = scaling.run(
-        path,
-        run_id,
-        measured.points_of(parsed.workload),
-        trials=parsed.trials,
-        most_rounds=parsed.rounds,
-        effort=replace(block.EFFORT, limit_s=measured.time_limit_s),
-        tell=console_of_progress().print,
-    )
+    rows, costs = scaling.run(_study(parsed))
     words = (*study_tables.message_costs(costs), study_tables.SCALING_EXPLAINED)
     return _studied(rows, [study_tables.scaling_table(rows)], *words)
 
 
-def _to_study(parsed: argparse.Namespace) -> tuple[Path, str, Grid]:
-    """The directory, id and grid of a finished run."""
+def _study(parsed: argparse.Namespace) -> Study:
     path = _directory(parsed)
-    run_id, measured = run_directory.stored_grid(path)
+    run_id, grid = run_directory.stored_grid(path)
     end_on_signals()
-    return path, run_id, measured
+    points, tell = grid.points_of(parsed.workload), console_of_progress().print
+    return Study(path, run_id, grid, points, parsed.trials, parsed.rounds, tell)
 
 
 def _studied(rows: Sequence[OfPoint], tables: Iterable[TextTable], *words: str) -> int:

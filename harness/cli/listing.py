@@ -3,13 +3,13 @@
 import textwrap
 
 from harness.plan.presets import PRESETS
-from workloads.catalogue import BACKENDS, WORKLOADS, Workload
+from workloads.catalogue import BACKENDS, WORKLOADS
 from workloads.parameter import Parameter, parameters_of
 
 _TYPE_WORDS = {int: "integer", float: "number", str: "text", bool: "true or false"}
 _NAME_WIDTH = 22
 _SHOWN_CHOICES = 8
-_IGNORED_BY_RUN = ("rounds", "warmup_rounds")
+_IGNORED_BY_RUN = ("rounds", "warmup_rounds")  # it decides itself how many rounds a trial has
 
 
 def as_text(width: int) -> str:
@@ -17,8 +17,9 @@ def as_text(width: int) -> str:
     lines = ["WORKLOADS and their parameters (--workload NAME, --set PARAMETER=VALUE,...)"]
     for name, workload in WORKLOADS.items():
         lines += ["", f"{name}: {workload.summary}"]
-        for declared in _of_run(workload):
-            lines.append(_entry(f"  {declared.name}", _describe(declared), width))
+        for declared in parameters_of(workload.task_class()).values():
+            if declared.name not in _IGNORED_BY_RUN:
+                lines.append(_entry(f"  {declared.name}", _describe(declared), width))
     lines += ["", "BACKENDS (--backend NAME)", ""]
     for name, backend in BACKENDS.items():
         lines.append(_entry(f"  {name}", "; ".join(filter(None, (backend.summary, backend.note))), width))
@@ -26,12 +27,6 @@ def as_text(width: int) -> str:
     for name, preset in PRESETS.items():
         lines.append(_entry(f"  {name}", f"{preset.summary}; on {', '.join(preset.backends)}", width))
     return "\n".join(lines)
-
-
-def _of_run(workload: Workload) -> list[Parameter]:
-    """The parameters that `run` heeds. It decides itself how many rounds a trial has."""
-    declared = parameters_of(workload.task_class()).values()
-    return [one for one in declared if one.name not in _IGNORED_BY_RUN]
 
 
 def _describe(declared: Parameter) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from harness.errors import UsageError
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
-from harness.report import own_claims
+from harness.report import readme_claims
 from harness.report.export import EXPORTS
 from harness.stats.judgement import MIN_EFFECT
 from harness.studies.advise import advising
@@ -143,7 +143,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     _add_backend(command, "only this one; repeatable")
     without_gil = "a free-threaded interpreter: adds the backends that need no GIL (*-nogil), in the same turns"
     add("--free-threaded", metavar="PYTHON", help=without_gil)
-    _add_settings(command, "values of a parameter, instead of the preset's; repeatable")
+    values, form = "values of a parameter, instead of the preset's; repeatable", "[WORKLOAD.]NAME=VALUE,..."
+    add("--set", action="append", default=[], dest="settings", metavar=form, help=values)
     _add_trials(command, f"{TRIALS}, or as many as the budget of the preset allows; smoke has 1", None)
     budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
     add("--budget", type=budget_s, metavar="TIME", help=budget)
@@ -158,8 +159,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _add_claim(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="NAME", help="a claim of the list, or all")
-    starts = f"fresh starts of both backends (default: {own_claims.STARTS})"
-    command.add_argument("--starts", type=at_least(int, 3), default=own_claims.STARTS, metavar="N", help=starts)
+    starts = f"fresh starts of both backends (default: {readme_claims.STARTS})"
+    command.add_argument("--starts", type=at_least(int, 3), default=readme_claims.STARTS, metavar="N", help=starts)
 
 
 def _add_breakdown(command: argparse.ArgumentParser) -> None:
@@ -225,11 +226,6 @@ def _add_workload(command: argparse.ArgumentParser) -> None:
 
 def _add_backend(command: argparse.ArgumentParser, help_text: str) -> None:
     command.add_argument("--backend", action="append", default=[], choices=BACKENDS, metavar="NAME", help=help_text)
-
-
-def _add_settings(command: argparse.ArgumentParser, help_text: str) -> None:
-    name = "[WORKLOAD.]NAME=VALUE,..."
-    command.add_argument("--set", action="append", default=[], dest="settings", metavar=name, help=help_text)
 
 
 def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None) -> None:

@@ -20,7 +20,7 @@ from harness.cli.options import DEFAULT_PRESET, LATEST, RUNS, setting
 from harness.errors import Terminated, UsageError
 from harness.grouping import grouped
 from harness.measure import forecast, progress, runner
-from harness.measure.subject import WORKER_VARIABLES
+from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import Selection, select
 from harness.quantity import counted
@@ -52,14 +52,11 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     with _open(parsed, arguments, selection.grid) as opened:
         if parsed.output is None:
             _point_latest(opened.path, console)
-        kept = runner.without_failures(opened.trials)
-        again = len(opened.trials) - len(kept)
-        if again:
-            opened.replace_trials(kept)
         todo, budget_s = opened.missing(), _budget_s(parsed, opened.grid)
         expected = forecast.here(opened.grid, RUNS)
         console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
-        _print_again(again, console)
+        if opened.failed_before:
+            console.print(f"{counted(opened.failed_before, 'trial')} failed before, to run again")
         try:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, opened.grid.size - len(todo), expected, budget_s) as display:
@@ -88,19 +85,12 @@ def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
 
 
 def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
-    """How many trials there will be, in words."""
     return f"{'at most ' if budget_s and todo else ''}{counted(len(todo), 'trial')}"
 
 
 def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
-    """How long the trials take, in words."""
     seconds = min(durations.seconds(todo), budget_s or math.inf)
     return f"together about {quantity.duration_s(seconds)} ({durations.source})"
-
-
-def _print_again(again: int, console: Console) -> None:
-    if again:
-        console.print(f"{counted(again, 'trial')} failed before, to run again")
 
 
 def end_on_signals() -> None:
@@ -118,10 +108,8 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     """Print what would run: the grid asked for, or what an interrupted run lacks of its own."""
     todo, again = list(chosen.trials()), 0
     if parsed.resume:
-        found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen), _interpreters(parsed))
-        kept = runner.without_failures(found.trials)
-        chosen, again = found.grid, len(found.trials) - len(kept)
-        todo = run_directory.to_run(chosen, kept)
+        found = run_directory.inspect(*_to_resume(parsed, chosen))
+        chosen, todo, again = found.grid, found.missing(), found.failed_before
     for point, trials in grouped(todo, lambda trial: trial.point).items():
         names = [trial.backend for trial in trials]
         same = grouped((name for name in chosen.backends if name in names), names.count)
@@ -130,11 +118,12 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
     together = _together(forecast.here(chosen, RUNS), todo, budget_s)
     print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
-    _print_again(again, console)
+    if again:
+        console.print(f"{counted(again, 'trial')} failed before, to run again")
 
 
 def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
-    """Print what came out; the exit status."""
+    """Print what came out, and write what can be contributed; the exit status."""
     failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
     if as_json:
         told = [
@@ -151,16 +140,11 @@ def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
     console.print(f"done; next: python -m harness report {opened.path}")
     if opened.grid.predicts:
-        _contribute(opened.path, console)
+        try:
+            console.print(f"to contribute: {contributed.write(summarise(opened.path))}")
+        except UsageError as error:
+            console.print(f"nothing to contribute: {error}")
     return 1 if failed else 0
-
-
-def _contribute(path: Path, console: Console) -> None:
-    """Write the run's contribution, or print why there is none."""
-    try:
-        console.print(f"to contribute: {contributed.write(summarise(path))}")
-    except UsageError as error:
-        console.print(f"nothing to contribute: {error}")
 
 
 def _select(parsed: argparse.Namespace) -> Selection:
@@ -182,31 +166,23 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
     preset = parsed.preset or DEFAULT_PRESET
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
     if parsed.resume:
-        return run_directory.reopen(_resumed(parsed), *_asked(parsed, chosen), session, _interpreters(parsed))
-    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session, _interpreters(parsed))
+        return run_directory.reopen(*_to_resume(parsed, chosen), session)
+    interpreters = {FREE_THREADED: parsed.free_threaded}
+    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session, interpreters)
 
 
-def _interpreters(parsed: argparse.Namespace) -> run_directory.Given:
-    """The interpreters that the command line names."""
-    return {FREE_THREADED: parsed.free_threaded}
+def _to_resume(parsed: argparse.Namespace, chosen: Grid) -> tuple[Path, Grid | None, int | None, run_directory.Given]:
+    """The directory of a run to complete, the grid that it must have, its number of trials, and interpreters.
 
-
-def _resumed(parsed: argparse.Namespace) -> Path:
-    """The directory of the run to complete."""
+    None for what the command line leaves open. With a budget, the number is only the most.
+    """
     path: Path = parsed.output or latest()
     if not run_directory.holds_run(path):
         raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
-    return path
-
-
-def _asked(parsed: argparse.Namespace, chosen: Grid) -> tuple[Grid | None, int | None]:
-    """The grid that a run to complete must have, and its number of trials; None for what the command line leaves open.
-    With a budget, the number is only the most.
-    """
     asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
-    if all(value in (None, []) for value in asked):
-        return None, parsed.trials
-    return chosen, None if parsed.budget else parsed.trials
+    is_open = all(value in (None, []) for value in asked)
+    trials = None if parsed.budget and not is_open else parsed.trials
+    return path, None if is_open else chosen, trials, {FREE_THREADED: parsed.free_threaded}
 
 
 def latest() -> Path:

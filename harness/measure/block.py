@@ -25,7 +25,7 @@ import psutil
 
 from harness.measure import processes
 from harness.measure.kept import Kept
-from harness.measure.subject import Running, Subject, SubjectError
+from harness.measure.measured_processes import Running, Subject, SubjectError
 from harness.measure.turn import Turn
 from harness.stats import turn_ratios
 
@@ -62,7 +62,6 @@ class Effort:
     limit_s: float = 180.0
 
     def lead_of(self, running: Running) -> int:
-        """The lead of a subject's turns in ns."""
         if running.subject.on_one_cpu:
             return self.lead_ns
         return self.resuming_ns if running.spins else self.waking_ns
@@ -106,8 +105,8 @@ def run(
     logs: Callable[[Subject], Path] | None = None,
     starts: Callable[[Subject], None] = lambda _: None,
     kept: Kept | None = None,
-) -> list[Measured]:
-    """Measure the subjects, whose names differ; the outcome of each, in their order.
+) -> dict[str, Measured]:
+    """Measure the subjects, whose names differ; the outcome of each by its name, in their order.
 
     `logs`: the file into which a subject prints. By default the output is dropped. `starts` is called before each.
     `kept`: processes of blocks before, and afterwards of this one.
@@ -135,7 +134,7 @@ def run(
                 living.end(keep=True)
                 break
             living.end(wave, keep=True)
-    return list(found.values())
+    return found
 
 
 @dataclass
@@ -150,7 +149,6 @@ class _Living:
     running: dict[str, Running] = field(default_factory=dict)
 
     def start(self, subject: Subject) -> None:
-        """Start it, verify it, warm it up."""
         self.starts(subject)
         measured = self.found[subject.name]
         with self._failing(measured):
@@ -182,13 +180,17 @@ class _Living:
     def sweeps(self, draw: random.Random, first: int) -> int:
         """Have all that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
         effort, began, outside = self.effort, time.monotonic(), _Outside(self.running)
-        sweep, longest_s = first, effort.longest_s * len(self.running) / self._sound()
+        sound = sum(not one.failure for one in self.found.values()) or 1  # whether they live or not
+        cpus = sorted(os.sched_getaffinity(0))
+        sweep, longest_s = first, effort.longest_s * len(self.running) / sound
         while sweep - first < effort.sweeps and self.running:
             if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
                 break
             order = sorted(self.running)
             draw.shuffle(order)
-            self._confine(sweep)
+            for running in self.running.values():
+                if running.subject.on_one_cpu:
+                    running.confine(cpus[sweep % len(cpus)])
             for position, name in enumerate(order):
                 measured = self.found[name]
                 with self._failing(measured):
@@ -200,16 +202,6 @@ class _Living:
             self.found[name].outside_cores = max(self.found[name].outside_cores, outside.cores(self.running))
         self._weigh()
         return sweep
-
-    def _sound(self) -> int:
-        """How many have not failed, whether they live or not; 1 if all have."""
-        return sum(not measured.failure for measured in self.found.values()) or 1
-
-    def _confine(self, sweep: int) -> None:
-        cpus = sorted(os.sched_getaffinity(0))
-        for running in self.running.values():
-            if running.subject.on_one_cpu:
-                running.confine(cpus[sweep % len(cpus)])
 
     def _weigh(self) -> None:
         for name, running in self.running.items():
@@ -278,8 +270,11 @@ class _Outside:
 def log_ratios(above: Measured, below: Measured) -> list[float]:
     """The log ratios of two subjects' times of a round, of neighbouring turns: CPU times if both are `on_one_cpu`."""
     by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
-    over, under = ({sweep: turn for (sweep, _), turn in one.turns.items()} for one in (above, below))
-    return turn_ratios.log_ratios(over, under, by_cpu)
+    over, under = (
+        {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds for (sweep, _), turn in one.turns.items()}
+        for one in (above, below)
+    )
+    return turn_ratios.log_ratios(over, under)
 
 
 def steady(times: Sequence[float]) -> bool:

@@ -30,7 +30,6 @@ class Forecast:
             _add(self._before, one.workload, one.parameters, one.backend, one.duration_s)
 
     def add(self, trial: Trial, duration_s: float) -> None:
-        """Take in a trial of this run."""
         _add(self._own, trial.point.workload, trial.point.parameters, trial.backend, duration_s)
 
     def seconds(self, trials: Iterable[Trial]) -> float:

@@ -5,10 +5,9 @@ daemons are fresh in each trial of a point, as those of one trial go from point 
 """
 
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from harness.measure.subject import Running, Subject, SubjectError
+from harness.measure.measured_processes import Running, Subject, SubjectError
 
 
 class Kept:
@@ -21,16 +20,14 @@ class Kept:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.end()
 
     @property
     def logs(self) -> set[Path]:
-        """The files into which they print."""
         return {running.log for running in self._waiting.values()}
 
     def begin(self, trial: int) -> None:
-        """End those of another trial."""
         if trial != self._trial:
             self.end()
         self._trial = trial
@@ -56,7 +53,6 @@ class Kept:
         return True
 
     def end(self) -> None:
-        """End them all."""
         while self._waiting:
             _, running = self._waiting.popitem()
             running.__exit__(None, None, None)

@@ -3,25 +3,19 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from harness.measure.turn import BIN, Turn
 
 
-class Percentiles(NamedTuple):
-    """Percentiles of round times in ns, to half a percent; None where too few rounds are beyond."""
+def of(turns: Iterable[Turn]) -> dict[str, float | None]:
+    """The percentiles of all rounds of these turns together, in ns, to half a percent, by the columns of a trial.
 
-    p50_ns: float | None
-    p95_ns: float | None
-    p99_ns: float | None
-
-
-def of(turns: Iterable[Turn]) -> Percentiles:
-    """The percentiles of all rounds of these turns together."""
+    None where too few rounds are beyond.
+    """
     counts: Counter[int] = Counter()
     for turn in turns:
         counts.update(turn.durations)
-    return Percentiles(*(_percentile(counts, part) for part in (0.5, 0.95, 0.99)))
+    return {f"p{percent}_ns": _percentile(counts, percent / 100) for percent in (50, 95, 99)}
 
 
 def _percentile(counts: Counter[int], part: float) -> float | None:

@@ -94,7 +94,6 @@ class Handle:
             self.close()
 
     def close(self) -> None:
-        """Let go of the descriptor."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -16,7 +16,7 @@ from harness.measure.forecast import Forecast
 from harness.plan.grid import Point, Trial
 from harness.stats import intervals
 from harness.store.digests import REFERENCE_BACKEND
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 
 # The bar is drawn while a trial is measured: rarely, so as not to take part in it.
 _REDRAWS_PER_SECOND = 1
@@ -26,12 +26,7 @@ class Display:
     """Shows a run's progress. A context manager. `budget_s`: the time after which a run with a budget ends."""
 
     def __init__(
-        self,
-        console: Console,
-        missing: Sequence[Trial],
-        done: int,
-        forecast: Forecast,
-        budget_s: float | None = None,
+        self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast, budget_s: float | None = None
     ) -> None:
         self._gives_up = time.monotonic() + (math.inf if budget_s is None else budget_s)
         self._console = console
@@ -42,16 +37,10 @@ class Display:
         self._forecast = forecast
         self._ratios: dict[Point, dict[str, list[list[float]]]] = {}  # of each subject's blocks, by its name
         self._bar = Progress(
-            SpinnerColumn(),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=console,
-            refresh_per_second=_REDRAWS_PER_SECOND,
-            transient=True,
+            SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"),
+            TimeElapsedColumn(), console=console, refresh_per_second=_REDRAWS_PER_SECOND, transient=True,
             disable=not console.is_terminal,
-        )
+        )  # fmt: skip
         self._task = self._bar.add_task("starting", total=self._total, completed=done)
 
     def __enter__(self) -> Self:
@@ -62,7 +51,6 @@ class Display:
         self._bar.stop()
 
     def trial_begins(self, trial: Trial) -> None:
-        """Show the trial that runs."""
         self._bar.update(self._task, description=f"{escape(describe(trial))}  {self._time_left()}")
 
     def trial_ends(self, trial: Trial, rows: list[Measurement], duration_s: float) -> None:
@@ -96,7 +84,6 @@ class Display:
             self.note(f"{place(point)}: by now, in times the speed of {REFERENCE_BACKEND}: {', '.join(told)}")
 
     def note(self, line: str) -> None:
-        """Show another line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:

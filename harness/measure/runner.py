@@ -7,7 +7,7 @@ computes.
 import hashlib
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import psutil
@@ -17,9 +17,9 @@ from harness.measure import block as engine
 from harness.measure import percentiles
 from harness.measure.block import AGAIN, Effort, Measured
 from harness.measure.kept import Kept
+from harness.measure.measured_processes import Subject, workload_order
 from harness.measure.progress import Display
-from harness.measure.subject import Subject, workload_order
-from harness.plan.grid import Block, Grid, Point, Trial, runs_alone
+from harness.plan.grid import Block, Point, Trial, runs_alone
 from harness.store import digests, machine
 from harness.store.recorded_turns import RecordedTurn
 from harness.store.run_directory import RunDirectory
@@ -75,22 +75,10 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
             display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
     if budget.left_out and budget.limit_s is not None:
         settled = results.settle_without(budget.left_out)
-        left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
+        counts = sorted({point.trials for point in results.grid.points})
+        trials = f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
+        left = trials if settled else f"{len(results.missing())} trials are left for --resume"
         display.note(f"the budget of {quantity.duration_s(budget.limit_s)} is used: {left}")
-
-
-def _counted(grid: Grid) -> str:
-    counts = sorted({point.trials for point in grid.points})
-    return f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
-
-
-def without_failures(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The trials without those that failed, whose blocks run again.
-
-    The cause may have passed: a machine out of memory, a time limit, a mistake since corrected. A trial that its
-    backend doesn't support stays. So does one whose digest was wrong: a second attempt would hide that.
-    """
-    return [one for one in trials if not one.is_failure or digests.is_disagreement(one.status)]
 
 
 def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:
@@ -122,7 +110,7 @@ def _run_block(
     for trial, record in zip(block, records, strict=True):
         if record.gil_enabled is not None:
             results.note_gil(trial.backend, record.gil_enabled)
-        display.trial_ends(trial, results.rows_of(trial.key), record.duration_s)
+        display.trial_ends(trial, [row for row in results.rows if row.trial_key == trial.key], record.duration_s)
     return found
 
 
@@ -143,11 +131,12 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     found: dict[str, Measured] = {}
     seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
     try:
-        measured = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
-        found = {one.subject.name: one for one in measured}
+        found = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
     finally:
         for name, path in logs.items():
-            told = name in found and _failed(found[name]) and path.exists() and path.stat().st_size
+            failure = found[name].failure if name in found else ""
+            failed = failure and not failure.startswith(UNSUPPORTED)
+            told = failed and path.exists() and path.stat().st_size
             if not told and path not in kept.logs:
                 path.unlink(missing_ok=True)
     return found
@@ -159,10 +148,6 @@ def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn
         if name in found and not found[name].failure:
             for (sweep, position), turn in found[name].turns.items():
                 yield RecordedTurn(*trial.key, copy, sweep, position, turn.rounds, turn.wall_ns, turn.cpu_ns)
-
-
-def _failed(measured: Measured) -> bool:
-    return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
 def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
@@ -203,7 +188,7 @@ def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) 
         idle_share=round(measured.idle_share, 5),
         parked=measured.parked,
         lead_ns=measured.lead_ns,
-        **percentiles.of(taken)._asdict(),
+        **percentiles.of(taken),
     )
 
 

@@ -120,16 +120,7 @@ def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, 
     """Carry out an order, and return its result. `text`: of the first one."""
     tree = Path(order["tree"]).resolve()
     try:
-        if needs_ranks(order) or needs_nodes(order):
-            from workloads import ranks  # an older tree has none
-
-            if needs_nodes(order):
-                from workloads import two_nodes  # nor this
-
-                if not two_nodes.are_here():
-                    ranks.go_to_two_nodes("harness.measure.side", text.encode())
-            if needs_ranks(order) and not ranks.has_ranks():
-                ranks.become_ranks("harness.measure.side", text.encode())
+        _go_where_it_runs(order, text.encode())
         for module in (reactorlib, workloads):
             if not Path(str(module.__file__)).resolve().is_relative_to(tree):
                 raise ImportError(f"{module.__name__} comes from {module.__file__}, not from {tree}")
@@ -145,20 +136,26 @@ def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, 
         return {"error": one_line(f"{type(error).__name__}: {error}")}
 
 
+def _go_where_it_runs(order: Mapping[str, Any], text: bytes) -> None:
+    """Go on as the first of ranks, or on the first of two nodes, where the backend needs them. Does not return then."""
+    backend = catalogue.BACKENDS.get(order.get("backend", ""))
+    on_nodes = getattr(backend, "on_two_nodes", False)  # an older tree has none
+    on_ranks = backend is not None and backend.options.get("executor") == "mpi"
+    if on_nodes or on_ranks:
+        from workloads import ranks  # nor has it this
+
+        if on_nodes:
+            from workloads import two_nodes
+
+            if not two_nodes.are_here():
+                ranks.go_to_two_nodes("harness.measure.side", text)
+        if on_ranks and not ranks.has_ranks():
+            ranks.become_ranks("harness.measure.side", text)
+
+
 def has_gil() -> bool:
     """Whether threads take turns in this process."""
     return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
-
-
-def needs_ranks(order: Mapping[str, Any]) -> bool:
-    """Whether the backend runs on ranks, of which this process is then the first."""
-    backend = catalogue.BACKENDS.get(order.get("backend", ""))
-    return backend is not None and backend.options.get("executor") == "mpi"
-
-
-def needs_nodes(order: Mapping[str, Any]) -> bool:
-    """Whether the backend runs on two nodes, of which this process is then on the first."""
-    return getattr(catalogue.BACKENDS.get(order.get("backend", "")), "on_two_nodes", False)
 
 
 def _carry_out(order: Mapping[str, Any], channel: Channel) -> dict[str, Any]:

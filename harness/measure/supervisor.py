@@ -12,14 +12,14 @@ subject's log, shared with the process that measures.
 import contextlib
 import json
 import os
-import selectors
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from harness.measure import processes
 from workloads.shared_memory import Names
@@ -27,6 +27,7 @@ from workloads.shared_memory import Names
 # The first look for names in shared memory, and the longest pause: frequent looks would disturb measurements.
 _FIRST_LOOK_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 60.0
+_REQUESTS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
 def main() -> int:
@@ -55,31 +56,30 @@ def _read_line(descriptor: int) -> bytes:
 
 def _supervise(order: dict[str, Any]) -> int | None:
     """Run the subject to its end; how the process that measures ended."""
-    channel, names = order["side"]["channel"], Names()
-    with _Wakeup() as wakeup:
-        worker = subprocess.Popen(
-            [order["interpreter"], "-P", "-m", "harness.measure.side"],
-            stdin=subprocess.PIPE,
-            stdout=sys.stderr.fileno(),
-            env={**os.environ, **order["environment"]},
-            pass_fds=(channel,),
-        )
-        os.close(channel)
-        pause_s = _FIRST_LOOK_SECONDS
-        due = time.monotonic() + pause_s
-        try:
-            _order(worker, order["side"])
-            while worker.poll() is None and not wakeup.wait(max(0.0, due - time.monotonic())):
-                if time.monotonic() >= due:  # and no child has ended, of which Ray's start has dozens
-                    names.look(processes.descendants())
-                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_SECONDS)
-                    due = time.monotonic() + pause_s
-            gone = worker.returncode is None
-        finally:
-            processes.stop_descendants()  # a name made between the last look and the end would stay
-            names.look(processes.descendants())
-            processes.end_descendants()
-            names.remove()
+    channel, names, signals = order["side"]["channel"], Names(), _signals()
+    worker = subprocess.Popen(
+        [order["interpreter"], "-P", "-m", "harness.measure.side"],
+        stdin=subprocess.PIPE,
+        stdout=sys.stderr.fileno(),
+        env={**os.environ, **order["environment"]},
+        pass_fds=(channel,),
+    )
+    os.close(channel)
+    pause_s = _FIRST_LOOK_SECONDS
+    due = time.monotonic() + pause_s
+    try:
+        _order(worker, order["side"])
+        while worker.poll() is None and not _is_asked_to_end(signals, max(0.0, due - time.monotonic())):
+            if time.monotonic() >= due:  # and no child has ended, of which Ray's start has dozens
+                names.look(processes.descendants())
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_SECONDS)
+                due = time.monotonic() + pause_s
+        gone = worker.returncode is None
+    finally:
+        processes.stop_descendants()  # a name made between the last look and the end would stay
+        names.look(processes.descendants())
+        processes.end_descendants()
+        names.remove()
     return None if gone else worker.returncode
 
 
@@ -89,40 +89,23 @@ def _order(worker: subprocess.Popen[bytes], order: dict[str, Any]) -> None:
         pipe.write(json.dumps(order).encode() + b"\n")
 
 
-class _Wakeup:
-    """Waits for whatever comes first: a child's death, a request to end, or the engine's end."""
+def _signals() -> int:
+    """A descriptor that tells of a child's death, and of a request to end, by the numbers of the signals."""
+    reader, writer = os.pipe()
+    for descriptor in (reader, writer):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, *_REQUESTS):
+        signal.signal(number, lambda *_: None)
+    return reader
 
-    def __init__(self) -> None:
-        self._reader, self._writer = os.pipe()
-        for descriptor in (self._reader, self._writer):
-            os.set_blocking(descriptor, False)
-        self._ended = False
 
-    def __enter__(self) -> Self:
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(0, selectors.EVENT_READ)
-        self._selector.register(self._reader, selectors.EVENT_READ)
-        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._end)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        signal.set_wakeup_fd(-1)
-        self._selector.close()
-
-    def _end(self, *_: object) -> None:
-        self._ended = True
-
-    def wait(self, seconds: float) -> bool:
-        """Wait, up to a limit; whether the subject has to end."""
-        for key, _ in self._selector.select(seconds):
-            if key.fd == 0:
-                return not os.read(0, 1)
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._reader, 4096)
-        return self._ended
+def _is_asked_to_end(signals: int, limit_s: float) -> bool:
+    """Wait for a signal or the engine's end, up to a limit; whether the subject has to end."""
+    ready, _, _ = select.select([0, signals], [], [], limit_s)
+    if 0 in ready:
+        return not os.read(0, 1)
+    return signals in ready and not _REQUESTS.isdisjoint(os.read(signals, 4096))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,6 @@ class Turn:
 
     @property
     def round_ns(self) -> float:
-        """Wall time of a round."""
         return self.wall_ns / self.rounds
 
 
@@ -58,7 +57,6 @@ class Channel:
         self._descriptor = descriptor
 
     def tell(self, content: Mapping[str, Any]) -> None:
-        """Write a line."""
         data = json.dumps(content).encode() + b"\n"
         while data:
             data = data[os.write(self._descriptor, data) :]
@@ -111,7 +109,6 @@ class Turns:
             self._wait(self._settled())
 
     def passed(self, rounds: int = 1) -> None:
-        """Report rounds that are done."""
         self._done += rounds
         now = self._clock()
         self._stamps.append(now)

@@ -43,13 +43,11 @@ class Point:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The parameters by name."""
         values: dict[str, Any] = json.loads(self.parameters)
         return values
 
     @cached_property
     def task(self) -> Any:
-        """The task of this point."""
         return make_task(self.workload, self.values)
 
     @property
@@ -59,7 +57,6 @@ class Point:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that the rows of a point share."""
         values = self.values
         return {
             "workload": self.workload,
@@ -96,7 +93,6 @@ class Trial:
 
     @property
     def key(self) -> TrialKey:
-        """The trial's identity in the files."""
         return self.point.workload, self.point.parameters, self.backend, self.index
 
 
@@ -151,7 +147,6 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """How many trials."""
         return sum(point.trials * len(backends_of(point.workload, self.backends)) for point in self.points)
 
     def points_of(self, workloads: Sequence[str]) -> list[Point]:
@@ -188,7 +183,6 @@ class Grid:
         return list(self._kinds(point).values()) if point == self._widest else []
 
     def with_trials(self, trials: int) -> "Grid":
-        """The same with this number of trials of each point."""
         points = tuple(dataclasses.replace(point, trials=trials) for point in self.points)
         return dataclasses.replace(self, points=points)
 

@@ -22,6 +22,11 @@ _VECTOR_ENVIRONMENTS = (
     "gymnasium-sync", "gymnasium-async", "reactor-vector", "sb3-subproc", "torchrl-parallel", "tianshou-shmem",
     "envpool", "ale-vector",
 )  # fmt: skip
+_PAPERS = ("reactor-processes", "ray-paper", "ray-pooled", "ray-pooled-compiled")
+_WITHOUT_GIL = (
+    "serial-nogil", "reactor-inline-nogil", "reactor-threads-nogil", "reactor-processes-nogil", "reactor-vector-nogil",
+    "lockstep-nogil", "lockstep-threads-nogil",
+)  # fmt: skip
 _LIMITS = ("lockstep", "limit")
 _FEW_WARM_UP = {"warmup_rounds": 5}
 _WORKERS = ByCores(8)
@@ -81,15 +86,7 @@ _SMOKE = Preset(
 _QUICK = Preset(
     name="quick",
     summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
-    backends=(
-        "serial",
-        "reactor-inline",
-        "reactor-processes",
-        "ray-paper",
-        "ray-pooled",
-        "ray-pooled-compiled",
-        *_LIMITS,
-    ),
+    backends=("serial", "reactor-inline", *_PAPERS, *_LIMITS),
     sweeps=(
         sweep("gym_sampling", env="CartPole-v1", actors=_WORKERS, rounds=500),
         sweep("gym_sampling", env="busy:2ms", actors=_WORKERS, rounds=20),
@@ -131,11 +128,13 @@ _VECTORS = Preset(
 
 # The paper's workers sleep ten times as long; in one thread, where one sleeps after the other, a round would take 8 s.
 _WORK = 0.05
+# With one round of warm-up: of ray-paper, one with 500 MB takes 13 s.
+_SIZES = (10 * MB, 100 * MB, 300 * MB, 500 * MB)
 _PAPER = Preset(
     name="paper",
     summary="every point of every figure of the paper at its counts, five starts each; two hours",
     time_limit_s=900,
-    backends=("serial", "reactor-processes", "ray-paper", "ray-pooled", "ray-pooled-compiled", *_LIMITS),
+    backends=("serial", *_PAPERS, *_LIMITS),
     sweeps=(
         sweep("gym_sampling", env=("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), actors=15, rounds=10_000),
         sweep("atari_sampling", env=("MsPacman", "Pong", "SpaceInvaders"), actors=15, rounds=10_000),
@@ -145,22 +144,13 @@ _PAPER = Preset(
         sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=100_000),
         sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
         sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
-        sweep(
-            "broadcast_gather",
-            actors=16,
-            object_bytes=(10 * MB, 100 * MB, 300 * MB, 500 * MB),
-            work_seconds=_WORK,
-            rounds=1_000,
-            warmup_rounds=1,  # of ray-paper, one with 500 MB takes 13 s
-        ),
+        sweep("broadcast_gather", actors=16, object_bytes=_SIZES, work_seconds=_WORK, rounds=1_000, warmup_rounds=1),
     ),
 )
 
 _NODES = Preset(
     name="nodes",
     summary="Ray and reactors on two nodes, made of this machine's network namespaces; 20 minutes",
-    trials=5,
-    time_limit_s=180,
     budget_s=20 * MINUTE,
     backends=("serial", "reactor-nodes", "ray-paper-nodes", "ray-pooled-nodes"),
     sweeps=(
@@ -181,13 +171,7 @@ _THREADS = Preset(
         "ray-compiled",
         "ray-pooled-compiled",
         *_LIMITS,
-        "serial-nogil",
-        "reactor-inline-nogil",
-        "reactor-threads-nogil",
-        "reactor-processes-nogil",
-        "reactor-vector-nogil",
-        "lockstep-nogil",
-        "lockstep-threads-nogil",
+        *_WITHOUT_GIL,
     ),
     sweeps=(
         sweep("gym_sampling", env=("CartPole-v1", "Pendulum-v1", "Blackjack-v1"), actors=15, rounds=500),

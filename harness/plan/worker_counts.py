@@ -20,11 +20,9 @@ class ByCores:
 
     @property
     def wanted(self) -> int:
-        """The number that the cores ask for."""
         return max(self.least, self.each * available_cpus())
 
     def here(self) -> int:
-        """The number on this machine."""
         fitting = int(_MEMORY_SHARE * psutil.virtual_memory().total / _WORKER_BYTES)
         return max(self.least, min(self.wanted, fitting))
 

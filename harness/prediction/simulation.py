@@ -8,7 +8,7 @@ has waited longest does. Nothing is run.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -114,15 +114,12 @@ def _parts(split: Mapping[int, Plan], program: Elaborated) -> dict[int, Items]:
             # The same values for several workers are encoded once.
             parts[0].append(Send(worker, () if carried in sent else carried))
             sent.add(carried)
-            parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *_captured(part, program)))]
+            # What is captured goes to worker 0, which keeps the event queue.
+            sources = (triggers[index].source for index in part.captures)
+            captured = (source for source in sources if source is not None)
+            parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *captured))]
     parts[0] += split[0].items
     return parts
-
-
-def _captured(part: Plan, program: Elaborated) -> Iterable[Cell]:
-    """The cells whose values go to worker 0, which keeps the event queue."""
-    sources = (program.triggers[index].source for index in part.captures)
-    return (source for source in sources if source is not None)
 
 
 def _simulated(

@@ -1,33 +1,22 @@
 """The scaling of a program, as a calculation: its graph is static, and a traced run has the cost of each reaction.
 
-Work is the time of all reactions. Span is the time of the longest chain of dependent ones, tag by tag. The prediction
-for n workers simulates each tag on the partition of n workers. With free messages it bounds the speed-up of any
-measurement (Brent 1974: time on n workers >= max(work / n, span)). With the cost of messages, and on as many processors
-as there are, it predicts the measurement.
+The prediction for n workers simulates each tag on the partition of n workers. With free messages it bounds the speed-up
+of any measurement. With the cost of messages, and on as many processors as there are, it predicts the measurement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from itertools import groupby
 
 from harness.prediction.simulation import FREE, MessageCost, Simulation
 from reactorlib.elaboration.records import Cell, Elaborated
-from reactorlib.view.timeline.causes import causes_by_tag, critical_path
 from reactorlib.worker.trace import Span
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 
 # The path of each port that a reaction set, and the bytes of its value.
 Written = Sequence[tuple[str, int]]
-
-
-class Prediction(NamedTuple):
-    """Work and span in ns, and the predicted speed-up over one worker by number of workers."""
-
-    work_ns: int
-    span_ns: int
-    speed_up: dict[int, float]
 
 
 def predict(
@@ -38,26 +27,25 @@ def predict(
     cost: MessageCost = FREE,
     written: Sequence[Written] = (),
     cores: int | None = None,
-) -> Prediction:
-    """Predict other numbers of workers from a traced run (`RunResult.spans`, of any executor).
+) -> dict[int, float]:
+    """The speed-up over one worker by number of workers, from a traced run (`RunResult.spans`, of any executor).
 
     `cost` is that of a message between two workers. `written` has for each span the bytes that its reaction set;
     without it none are paid for. Values that a reaction schedules for an action count as no bytes, as a trace does not
     have them. On `cores` processors the workers take turns (default: each has its own).
     """
-    known = list(spans)
     simulations = {count: Simulation(program, count, cost, cores) for count in workers}
     totals = dict.fromkeys(simulations, 0.0)
-    work = longest = begun = 0
-    for at_tag, causes in causes_by_tag(program, known):
-        longest += sum(at_tag[i].ended_ns - at_tag[i].began_ns for i in critical_path(at_tag, causes))
+    work = begun = 0
+    for _, same in groupby(spans, key=lambda span: span.tag):
+        at_tag = list(same)
         took = {span.reaction: span.ended_ns - span.began_ns for span in at_tag}
         work += sum(took.values())
         cells = _cells(program, at_tag, written[begun : begun + len(at_tag)])
         begun += len(at_tag)
         for count, simulation in simulations.items():
             totals[count] += simulation.time_ns(took, cells)
-    return Prediction(work, longest, {n: work / totals[n] if totals[n] else 1.0 for n in workers})
+    return {n: work / totals[n] if totals[n] else 1.0 for n in workers}
 
 
 def _cells(program: Elaborated, at_tag: Sequence[Span], written: Sequence[Written]) -> Mapping[Cell, int]:

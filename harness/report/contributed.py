@@ -21,17 +21,9 @@ from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
 from harness.store import contribution
-from harness.store.contribution import (
-    FORMAT,
-    LOOP,
-    OURS,
-    REMEDY,
-    ContributedMachine,
-    Contribution,
-    PredictionOutcome,
-)
+from harness.store.contribution import FORMAT, LOOP, OURS, REMEDY, ContributedMachine, Contribution, PredictionOutcome
 from harness.store.files import explained
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import HERE, ScalingRow
 
@@ -54,19 +46,13 @@ _CLOSE = 1e-6
 class ContributedPoint:
     """A point of a file. `ours` and `ray`: speed-ups over the loop. `ahead`: the speed-up predicted for `ours`."""
 
-    machine: ContributedMachine
-    oversubscribed: bool
+    file: Contribution
     loaded: str
     name: str
     label: str
     ours: Estimate | None
     ray: tuple[Estimate, str] | None
     ahead: float | None
-
-    @property
-    def cores(self) -> int:
-        """The number of cores that the run was allowed."""
-        return self.machine["cores_allowed"]
 
 
 def place(summary: Summary) -> Path:
@@ -156,8 +142,7 @@ def _points(one: Contribution) -> Iterator[ContributedPoint]:
         ratios = _ratios(own)
         rays = [(ratio, name) for name in ratios.trials if name.startswith(RAY) and (ratio := ratios.of(name, LOOP))]
         yield ContributedPoint(
-            one.machine,
-            one.oversubscribed,
+            one,
             f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else "",
             f"{point[0]} {own[0].scenario}",
             f"{point[0]} {labels[point]}",
@@ -173,15 +158,16 @@ def table(found: Sequence[ContributedPoint]) -> TextTable:
 
 
 def _row(one: ContributedPoint) -> tuple[str, ...]:
-    told = f"has {one.machine['cpu']['cores']} cores" if one.oversubscribed else ""
+    cpu = one.file.machine["cpu"]
+    told = f"has {cpu['cores']} cores" if one.file.oversubscribed else ""
     return (
-        str(one.cores),
+        str(one.file.cores),
         one.label,
         quantity.ratio(one.ours) if one.ours else NOTHING,
         f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
         quantity.times(one.ahead) if one.ahead else NOTHING,
         f"{one.ours.value / one.ahead:.2f}" if one.ours and one.ahead else NOTHING,
         str(one.ours.count) if one.ours else NOTHING,
-        one.machine["cpu"]["model"],
+        cpu["model"],
         ", ".join(filter(None, (told, one.loaded))),
     )

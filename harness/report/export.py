@@ -44,7 +44,9 @@ def github_action_benchmark(summary: Summary) -> list[dict[str, Any]]:
     """Nanoseconds of each backend at each point, with half the width of its interval if there is one."""
     found = []
     for point, cell, estimate in _measured(summary):
-        time, unit = _as_time(point, estimate)
+        time, unit = estimate, point.units[point.metric]
+        if point.metric in HIGHER_IS_BETTER:
+            time, unit = time.inverse().scaled(_NS_PER_S), f"ns/{unit.removesuffix('/s').removesuffix('s')}"
         entry = {"name": _name(point, cell), "unit": unit, "value": time.value}
         if time.decides:
             entry["range"] = f"± {(time.high - time.low) / 2:.4g}"
@@ -81,13 +83,6 @@ def _measured(summary: Summary) -> Iterator[tuple[PointSummary, Cell, Estimate]]
     if not found:
         raise UsageError(f"{summary.path}: no backend has a value to export; see `harness report`")
     yield from found
-
-
-def _as_time(point: PointSummary, estimate: Estimate) -> tuple[Estimate, str]:
-    if point.metric not in HIGHER_IS_BETTER:
-        return estimate, point.units[point.metric]
-    noun = point.units[point.metric].removesuffix("/s").removesuffix("s")
-    return estimate.inverse().scaled(_NS_PER_S), f"ns/{noun}"
 
 
 def _name(point: PointSummary, cell: Cell) -> str:

@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.plan.grid import Grid
 from harness.report.summary import Summary, summarise
 from harness.store import machine, run_directory
-from harness.store.measurements import MEASUREMENTS
+from harness.store.measurement_table import MEASUREMENTS
 
 
 @dataclass(frozen=True)

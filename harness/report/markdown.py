@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from harness.report import claims, document, run_answer
+from harness.report import paper_claims, report_tables, run_answer
 from harness.report.summary import Summary
 from harness.report.text_table import TextTable
 from harness.store.files import write_atomically
@@ -15,18 +15,18 @@ MARKDOWN_NAME = "report.md"
 def to_markdown(summary: Summary) -> str:
     """The report as a page."""
     found = run_answer.answers(summary)
-    parts = ["# Reactors against Ray", markdown_list(document.context(summary))]
+    parts = ["# Reactors against Ray", markdown_list(report_tables.context(summary))]
     if found:
         told = " ".join(run_answer.sentences(found, summary.cores))
-        table = markdown_table(document.answer_table(found))
-        parts += [f"## {run_answer.HEADING}", markdown_text(told), table, document.ANSWER_EXPLAINED]
-    if (claimed := document.published_claims(summary)).rows:
-        parts += [f"## {claimed.title}", markdown_table(claimed), markdown_text(claims.EXPLAINED)]
-    for section in document.headlines(summary):
+        table = markdown_table(report_tables.answer_table(found))
+        parts += [f"## {run_answer.HEADING}", markdown_text(told), table, report_tables.ANSWER_EXPLAINED]
+    if (claimed := report_tables.published_claims(summary)).rows:
+        parts += [f"## {claimed.title}", markdown_table(claimed), markdown_text(paper_claims.EXPLAINED)]
+    for section in report_tables.headlines(summary):
         parts += [f"## {section.heading}", markdown_list(section.lines)]
-    for grid in document.tables(summary):
+    for grid in report_tables.tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
-    return "\n\n".join([*parts, document.EXPLAINED]) + "\n"
+    return "\n\n".join([*parts, report_tables.EXPLAINED]) + "\n"
 
 
 def write_markdown(summary: Summary) -> Path:

@@ -10,13 +10,13 @@ from markupsafe import Markup
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, document, run_answer
+from harness.report import paper_claims, report_tables, run_answer
 from harness.report.figures import figure_catalogue
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import LOOP, OURS, Summary
 from harness.report.text_table import NOTHING
 from harness.stats import intervals
-from harness.stats.limits import CEILING
+from harness.stats.reference_ceiling import CEILING
 from harness.store.files import write_atomically
 
 PAGE_NAME = "report.html"
@@ -38,8 +38,8 @@ def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
 def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
     """The page: the answer, how far to trust it, a figure, the workloads and the paper's claims. All else is folded."""
     found = run_answer.answers(summary)
-    sections = document.headlines(summary)
-    urgent = [one for one in sections if one.heading in (document.FAILED, document.DOUBTED)]
+    sections = report_tables.headlines(summary)
+    urgent = [one for one in sections if one.heading in (report_tables.FAILED, report_tables.DOUBTED)]
     first = next((name for name in _FIRST_FIGURES if name in drawn), "")
     workloads = grouped(summary.points, lambda point: point.workload)
     of_workload = {one: [name for name in drawn if name != first and name.startswith(one)] for one in workloads}
@@ -49,46 +49,41 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         lstrip_blocks=True,
     )  # fmt: skip
     return environment.get_template("report.html.j2").render(
-        name=summary.path.name,
+        summary=summary,
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
         question=QUESTION,
         sentences=list(run_answer.sentences(found, summary.cores)),
-        columns=document.ANSWER_COLUMNS,
         answers=found,
-        answer_explained=document.ANSWER_EXPLAINED,
         urgent=urgent,
         trust=list(_trust(summary, found)),
         first=first,
         workloads=workloads,
         figures_of=of_workload,
-        claims=document.published_claims(summary),
-        claims_explained=claims.EXPLAINED,
+        claims=report_tables.published_claims(summary),
         figures={name: _figure(name, path) for name, path in drawn.items()},
         more_figures=[name for name in drawn if name not in placed],
-        tables=document.tables(summary),
-        explained=document.EXPLAINED,
         folded=[one for one in sections if one not in urgent],
-        context=document.context(summary),
         ours=OURS,
         serial=LOOP,
         ceiling=CEILING,
         nothing=NOTHING,
         ratio=quantity.ratio,
-        document=document,
+        report_tables=report_tables,
+        paper_claims=paper_claims,
     )
 
 
 def _trust(summary: Summary, found: Sequence[WorkloadAnswer]) -> Iterator[tuple[str, str]]:
     """How far the numbers can be relied on: starts, cores, load, noise floor."""
-    starts = sorted({end.starts for one in found for end in one.ends})
+    starts = sorted({end.starts for one in found for _, end in one.placed})
     if starts:
         few = "; too few for an interval" if starts[0] <= intervals.FEW else ""
         yield "Starts", quantity.from_to(starts) + few
     yield "Cores", str(summary.cores or "unknown")
     loads = [(one.get("load_average") or [0.0])[0] for one in summary.machine.get("sessions", [])]
     yield "Load when the run began", f"{max(loads):.1f}" if loads else "unknown"
-    told = ", ".join(f"{workload} {document.percent(factor)}" for workload, factor in summary.floors.items())
-    yield document.NOISE, told or document.NOT_MEASURED
+    told = ", ".join(f"{workload} {report_tables.percent(factor)}" for workload, factor in summary.floors.items())
+    yield report_tables.NOISE, told or report_tables.NOT_MEASURED
 
 
 def _figure(name: str, path: Path) -> Markup:

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.phase_table import PhaseRow
 from harness.store.scaling_table import ScalingRow
 

@@ -17,22 +17,11 @@ class PublishedSeries:
     points: dict[str, Estimate]
 
 
-def _rows() -> list[dict[str, str]]:
-    if not PATH.is_file():
-        return []
-    with PATH.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def figures() -> list[str]:
-    """The names of all figures with published values."""
-    return list(dict.fromkeys(row["figure"] for row in _rows()))
-
-
 def series(figure: str, scenario: str | None = None) -> dict[str, PublishedSeries]:
     """The paper's series in a figure (and a scenario of it), by system: `ray` and `lf`."""
     found: dict[str, PublishedSeries] = {}
-    for row in _rows():
+    text = PATH.read_text(encoding="utf-8") if PATH.is_file() else ""
+    for row in csv.DictReader(text.splitlines()):
         if row["figure"] == figure and scenario in (None, row["scenario"]):
             value, reach = float(row["value"]), float(row["ci99_half_width"] or 0)
             known = found.setdefault(row["system"], PublishedSeries(row["metric"], {}))

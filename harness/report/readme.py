@@ -14,10 +14,10 @@ from pathlib import Path
 from harness import quantity
 from harness.errors import UsageError
 from harness.report import (
-    claims,
     contributed,
-    document,
-    own_claims,
+    paper_claims,
+    readme_claims,
+    report_tables,
     reproduction,
     run_answer,
     study_tables,
@@ -27,18 +27,17 @@ from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
-from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order, summarise
+from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
 from harness.report.text_table import TextTable
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
-from harness.store.measurements import MEASUREMENTS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
-_PAPERS_POINTS = "reference"
 _UNKNOWN = "–"
+Part = Callable[[Summary, Mapping[str, Path], Path], str]
 
 
 def marks(part: str) -> tuple[str, str]:
@@ -76,16 +75,17 @@ def fill(page: Path, parts: Mapping[str, Callable[[], str]]) -> None:
 def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """The answer of a run and of that of the paper's points beside it; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
-    runs = answered_by(summary)
+    runs = readme_claims.answered_by(summary)
     measured = {cell.backend for run in runs for point in run.points for cell in point.cells}
     told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
-    doubts = document.doubts_told(run_answer.answers(*runs))
+    doubts = report_tables.doubts_told(run_answer.answers(*runs))
     words = (
         "A workload has its weakest and its strongest point of all that were measured, by the lead over Ray. "
         "Bold: the best of the three, and a tie with it. "
         "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
-        f"'over': how many times as fast `{summary.ours}` is. {document.floors(*runs)} On another day a ratio may "
-        f"differ by a factor of up to {own_claims.OTHER_DAY}, so a smaller lead may not repeat. "
+        f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(*runs)} "
+        f"On another day a ratio may differ by a factor of up to {readme_claims.OTHER_DAY}, so a smaller lead may not "
+        "repeat. "
         f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
         + (f"{doubts} " if doubts else "")
         + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
@@ -94,17 +94,6 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
         f"Made by `python -m harness report {where} --readme README.md`."
     )
     return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(*runs)), words)) + "\n"
-
-
-def answered_by(summary: Summary) -> tuple[Summary, ...]:
-    """The runs behind README's table: a run, and that of the paper's points beside it."""
-    return (summary, *_beside(summary, _PAPERS_POINTS))
-
-
-def _beside(summary: Summary, name: str) -> list[Summary]:
-    """The run of that name beside a run, if there is one."""
-    path = summary.path.parent / name
-    return [summarise(path)] if path != summary.path and (path / MEASUREMENTS.file_name).exists() else []
 
 
 def table(*summaries: Summary) -> TextTable:
@@ -158,17 +147,17 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
     """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
-    grid = document.published_claims(summary)
+    grid = report_tables.published_claims(summary)
     shown = replace(grid, rows=(*grid.rows, _of_threads(summary)))
     told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
-    return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
+    return f"{told}\n\n{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
 
 
 def _of_threads(summary: Summary) -> tuple[str, ...]:
     """The row of the hypothesis about threads, from the run beside this one that has them."""
-    found = _beside(summary, _THREADS)
-    return claims.cells(claims.hypothesis(found[0])) if found else claims.not_measured()
+    found = readme_claims.beside(summary, _THREADS)
+    return paper_claims.cells(paper_claims.hypothesis(found[0] if found else None))
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
@@ -223,7 +212,7 @@ def _sources(runs: Iterable[Summary], base: Path) -> str:
 def _source(summary: Summary, base: Path) -> str:
     """Where all numbers are, and on which machine they were measured."""
     where = os.path.relpath(summary.path, base)
-    machine = markdown_text(f"{document.context(summary)[1]}.{_doubts(summary)}")
+    machine = markdown_text(f"{report_tables.context(summary)[1]}.{_doubts(summary)}")
     return f"[All numbers]({where}/report.md), measured on: {machine}"
 
 
@@ -232,14 +221,13 @@ def _doubts(summary: Summary) -> str:
 
 
 def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
-    """A figure, if it was drawn."""
     return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 
 def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The claims that `claim` measures."""
-    runs = answered_by(summary)
-    return f"{markdown_table(own_claims.table(own_claims.claims(*runs)))}\n\n{_sources(runs, base)}\n"
+    runs = readme_claims.answered_by(summary)
+    return f"{markdown_table(readme_claims.table(readme_claims.claims(*runs)))}\n\n{_sources(runs, base)}\n"
 
 
 def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
@@ -263,7 +251,6 @@ def contributions(
     return "\n\n".join((*picture, markdown_table(contributed.table(points)), words)) + "\n"
 
 
-Part = Callable[[Summary, Mapping[str, Path], Path], str]
 PARTS: dict[str, Part] = {
     "results": section,
     "claims": claimed,

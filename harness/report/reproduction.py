@@ -1,14 +1,12 @@
 """The effort and the expected ratios of each workload of a run, for readers who measure it again."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 
 from harness import quantity
-from harness.report import own_claims
-from harness.report.claims import range_of
+from harness.report import readme_claims
+from harness.report.paper_claims import range_of
 from harness.report.summary import RAY_PAPER, Summary
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats.intervals import Estimate
 
 COLUMNS = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
 
@@ -43,10 +41,5 @@ def _ratios(summary: Summary, workload: str) -> tuple[str, str, str]:
     cells = [cell for point in summary.points if point.workload == workload and (cell := point.cell(summary.ours))]
     paper = [cell.speedups[RAY_PAPER] for cell in cells if RAY_PAPER in cell.speedups]
     best = [found[0] for cell in cells if (found := cell.best_ray) is not None]
-    return range_of(paper), _expected(paper), range_of(best)
-
-
-def _expected(ratios: Sequence[Estimate]) -> str:
-    if not ratios:
-        return NOTHING
-    return " to ".join(map(quantity.times, own_claims.expected(ratios)))
+    expected = " to ".join(map(quantity.times, readme_claims.expected(paper))) if paper else NOTHING
+    return range_of(paper), expected, range_of(best)

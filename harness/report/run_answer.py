@@ -14,7 +14,7 @@ from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.doubts import KINDS
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
-from harness.stats.limits import CEILING
+from harness.stats.reference_ceiling import CEILING
 
 HEADING = "Answer"
 # Losses come first.
@@ -73,13 +73,8 @@ class WorkloadAnswer:
         return self.points[0]
 
     @property
-    def ends(self) -> tuple[PointAnswer, ...]:
-        """The weakest and the strongest point, or the only one."""
-        return tuple(end for _, end in self.placed)
-
-    @property
     def placed(self) -> tuple[tuple[str, PointAnswer], ...]:
-        """The same, each with a word for its place; an only one has none."""
+        """The weakest and the strongest point, each with a word for its place; an only one has none."""
         first, last = self.points[0], self.points[-1]
         return (("", first),) if first is last else (("weakest", first), ("strongest", last))
 

@@ -15,7 +15,7 @@ from harness.plan import grid
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report.finished_run import FinishedRun
 from harness.report.summary import OURS, PointSummary
-from harness.stats import intervals, judgement, limits
+from harness.stats import intervals, judgement, reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
 from harness.store import machine
@@ -116,12 +116,13 @@ def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
 
 def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
     before = {point.key: point for point in base.summary.points}
+    baselines = {reference_ceiling.CEILING, *(name for name, backend in BACKENDS.items() if backend.role == "main")}
     for point in new.summary.points:
         old = before[point.key]
         for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
             was = old.cell(cell.backend)
             for baseline, after in cell.speedups.items():
-                if was is None or baseline not in was.speedups or not _is_baseline(baseline):
+                if was is None or baseline not in was.speedups or baseline not in baselines:
                     continue
                 yield Change(
                     workload=point.workload,
@@ -135,10 +136,6 @@ def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
                     own=_alone(old, point, cell.backend),
                     other=_alone(old, point, baseline),
                 )
-
-
-def _is_baseline(name: str) -> bool:
-    return name == limits.CEILING or (name in BACKENDS and BACKENDS[name].role == "main")
 
 
 def _alone(before: PointSummary, after: PointSummary, name: str) -> float | None:

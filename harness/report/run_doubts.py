@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.store import run_directory
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.table import Table
 
 

@@ -1,6 +1,6 @@
 """The studies of a run as tables: the phases of rounds, and the scaling with workers beside its prediction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from harness import quantity
@@ -44,20 +44,22 @@ def phase_tables(rows: Sequence[PhaseRow]) -> Iterator[TextTable]:
         yield TextTable(workload, columns, tuple((*line, *[""] * (len(columns) - len(line))) for line in lines))
 
 
+def phase_medians(rows: Iterable[PhaseRow]) -> dict[str, float]:
+    """The median over trials of each phase that has a value."""
+    known = grouped(((row.phase, row.value) for row in rows if row.value is not None), lambda pair: pair[0])
+    return {phase: median(value for _, value in own) for phase, own in known.items()}
+
+
 def _phase_cells(rows: Sequence[PhaseRow]) -> Iterator[str]:
-    medians = {}
-    for phase in (ROUND, PLAIN_ROUND, *PHASES):
-        values = [row.value for row in rows if row.phase == phase and row.value is not None]
-        if not values:
-            yield rows[0].status
-            return
-        medians[phase] = median(values)
+    medians = phase_medians(rows)
+    if not {ROUND, PLAIN_ROUND, *PHASES} <= medians.keys():
+        yield rows[0].status
+        return
     yield quantity.show(medians[ROUND], "ns")
     yield quantity.show(medians[PLAIN_ROUND], "ns")
     yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)
-    late = [[row.value for row in rows if row.phase == name and row.value is not None] for name in LANE_UNITS]
-    if all(late):
-        lanes, share, lag, lag_95 = map(median, late)
+    if medians.keys() >= LANE_UNITS.keys():
+        lanes, share, lag, lag_95 = (medians[name] for name in LANE_UNITS)
         told = f"{share:.0%} of {lanes:.0f}", f"{lag:.0%}, 95 %: {lag_95:.0%}"
         yield from told if lanes > 1 else (NOTHING, NOTHING)
 

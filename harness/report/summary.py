@@ -16,13 +16,13 @@ from harness.plan.grid import TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report import run_doubts
 from harness.report.point_labels import point_labels
-from harness.stats import doubts, intervals, limits, noise_floor
+from harness.stats import doubts, intervals, noise_floor, reference_ceiling
 from harness.stats.intervals import Estimate
-from harness.stats.limits import CEILING
 from harness.stats.noise_floor import SelfComparison
 from harness.stats.point_ratios import PointRatios, by_trial
+from harness.stats.reference_ceiling import CEILING
 from harness.store import digests, machine, status
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
@@ -106,7 +106,6 @@ class Summary:
 
     @property
     def failures(self) -> list[tuple[PointSummary, Cell]]:
-        """Backends with failed trials, and where."""
         return [(point, cell) for point in self.points for cell in point.cells if cell.failures]
 
     @property
@@ -146,7 +145,7 @@ def summarise(path: Path) -> Summary:
     phases, scaling, messages = BREAKDOWN.read(path), SCALING.read(path), MESSAGES.read(path)
     known = _Known(described, {trial.trial_key: trial for trial in trials}, turns)
     present = in_order(row.backend for row in rows)
-    baselines = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
+    baselines = [name for name in present if not (name.startswith(OURS) or reference_ceiling.is_limit(name))]
     labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
     beside: dict[Table[Any], Sequence[Any]] = {BREAKDOWN: phases, MESSAGES: messages, SCALING: scaling}
     return Summary(
@@ -194,7 +193,7 @@ def _point(label: str, rows: Sequence[Measurement], baselines: Sequence[str], kn
     by_backend = grouped(rows, lambda row: row.backend)
     cells = []
     for backend in in_order(by_backend):
-        rivals = (name for name in baselines if name != (CEILING if limits.is_limit(backend) else backend))
+        rivals = (name for name in baselines if name != (CEILING if reference_ceiling.is_limit(backend) else backend))
         speedups = {name: ratio for name in rivals if (ratio := ratios.of(backend, name)) is not None}
         cells.append(_cell(backend, by_backend[backend], ratios, speedups, known))
     parameters = json.loads(rows[0].parameters)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness import quantity
-from harness.report import contributed, document, markdown, run_answer
+from harness.report import contributed, markdown, report_tables, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable
@@ -32,7 +32,7 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
         console.print()
         console.print(_answer_table(found))
         console.print(Text(_LEGEND, style="dim"))
-        if told := document.doubts_told(found):
+        if told := report_tables.doubts_told(found):
             console.print(Text(told, style="dim"))
     else:
         console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
@@ -57,9 +57,9 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
     weakest = one.weakest
     return (
         f"{one.workload}\n{weakest.point.label}",
-        document.against(weakest.loop, "\n"),
-        document.against(weakest.ray, "\n"),
-        document.share(weakest),
+        report_tables.against(weakest.loop, "\n"),
+        report_tables.against(weakest.ray, "\n"),
+        report_tables.share(weakest),
         str(weakest.starts),
         ", ".join(weakest.doubts) or NOTHING,
     )
@@ -67,7 +67,7 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
 
 def _circumstances(summary: Summary) -> Iterator[str]:
     """The noise floor, failures, and doubts about the whole run."""
-    yield document.floors(summary)
+    yield report_tables.floors(summary)
     if summary.failures:
         yield f"Failed: {quantity.counted(len(summary.failures), 'backend')} at some point; see the report."
     for doubt in summary.doubts[:_SHOWN_DOUBTS]:

@@ -6,7 +6,7 @@ Ratios are of turns taken beside each other. A cell without a number is a dash.
 from collections.abc import Iterable, Iterator
 
 from harness import quantity
-from harness.report.summary import OURS, Cell, PointSummary, Summary
+from harness.report.summary import OURS, PointSummary, Summary
 from harness.report.text_table import TextTable
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
@@ -61,6 +61,7 @@ def _speeds(title: str, summary: Summary, points: Iterable[PointSummary], *ceili
     rows = []
     for point in found:
         ray, ratios = best_ray(point), [ratio(summary, point, name) for name in (PROCESSES, *known)]
+        cells = [point.cell(name) for name in (THREADS, PROCESSES)]
         rows.append(
             (
                 point.workload,
@@ -68,16 +69,11 @@ def _speeds(title: str, summary: Summary, points: Iterable[PointSummary], *ceili
                 *(_value(point, name, point.metric) for name in (THREADS, PROCESSES)),
                 *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
                 f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
-                quantity.from_to(one.count for one in _mains(point, (THREADS, PROCESSES))),
+                quantity.from_to(cell.main.count for cell in cells if cell is not None and cell.main is not None),
             )
         )
     heads = [f"threads over {name}" for name in known]
     return TextTable(title, (*columns, *heads, "threads over best Ray", "starts"), tuple(rows))
-
-
-def _mains(point: PointSummary, names: Iterable[str]) -> list[Estimate]:
-    cells: list[Cell | None] = [point.cell(name) for name in names]
-    return [cell.main for cell in cells if cell is not None and cell.main is not None]
 
 
 def _costs(found: Iterable[PointSummary]) -> TextTable:

@@ -149,7 +149,6 @@ def _of_logs(middle: float, error: float, freedom: float, count: int, chance: fl
 
 
 def _student(values: Sequence[float]) -> tuple[float, float, int]:
-    """The trimmed mean, its standard error and the degrees of freedom."""
     if not values:
         raise ValueError("expected at least one number")
     cut = int(_TRIMMED * len(values))

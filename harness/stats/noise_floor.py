@@ -12,7 +12,7 @@ from harness.grouping import grouped
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.stats.turn_ratios import by_block
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.recorded_turns import RecordedTurns
 
 

@@ -8,10 +8,10 @@ from harness.grouping import grouped
 from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
-from harness.stats.limits import CEILING, ceiling, shares_ceiling
+from harness.stats.reference_ceiling import CEILING, ceiling, shares_ceiling
 from harness.stats.turn_ratios import by_block
 from harness.store import digests
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.recorded_turns import RecordedTurns
 
 

@@ -3,43 +3,16 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
 from harness.plan.grid import runs_alone
-from harness.store.recorded_turns import RecordedTurns
+from harness.store.recorded_turns import RecordedTurn, RecordedTurns
 from workloads.catalogue import BACKENDS
 
 
-class Timed(Protocol):
-    """A turn, as measured or as recorded."""
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds it had."""
-
-    @property
-    def wall_ns(self) -> int:
-        """How long they took."""
-
-    @property
-    def cpu_ns(self) -> int:
-        """How much of a processor they took."""
-
-
-def log_ratios(
-    above: Mapping[int, Timed], below: Mapping[int, Timed], by_cpu: bool, less: tuple[float, float] = (0.0, 0.0)
-) -> list[float]:
-    """Of two subjects' times of a round, from their turns by sweep, in order.
-
-    `by_cpu`: CPU times, where both run alone in one thread, for there what other processes take says nothing. `less`:
-    ns of each one's round that don't count. Turns without more are left out.
-    """
-    over, under = (
-        {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds - uncounted for sweep, turn in turns.items()}
-        for turns, uncounted in zip((above, below), less, strict=True)
-    )
-    shared = (sweep for sweep in sorted(over.keys() & under.keys()) if over[sweep] > 0 and under[sweep] > 0)
-    return [math.log(over[sweep] / under[sweep]) for sweep in shared]
+def log_ratios(above: Mapping[int, float], below: Mapping[int, float]) -> list[float]:
+    """Of two subjects' times of a round, by sweep, in order. Times that are not positive are left out."""
+    shared = (sweep for sweep in sorted(above.keys() & below.keys()) if above[sweep] > 0 and below[sweep] > 0)
+    return [math.log(above[sweep] / below[sweep]) for sweep in shared]
 
 
 def by_block(
@@ -50,13 +23,22 @@ def by_block(
     trials: Iterable[int],
     less: tuple[float, float] = (0.0, 0.0),
 ) -> list[list[float]]:
-    """The same of recorded turns of a backend and copy, by block. Nothing, where a turn has no time that counts."""
+    """The same of recorded turns of a backend and copy, by block: of CPU times where both run alone in one thread.
+
+    There, what other processes take says nothing. `less`: ns of each one's round that don't count. Nothing, where a
+    turn has no time that counts.
+    """
     over, under = (taken.of(point, *subject) for subject in (above, below))
     parameters = json.loads(point[1])
     by_cpu = all(name in BACKENDS and runs_alone(parameters, BACKENDS[name]) for name, _ in (above, below))
+
+    def times(turns: Mapping[int, RecordedTurn], uncounted_ns: float) -> dict[int, float]:
+        took = {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds for sweep, turn in turns.items()}
+        return {sweep: ns - uncounted_ns for sweep, ns in took.items()}
+
     found = []
     for trial in sorted(over.keys() & under.keys() & set(trials)):
-        logs = log_ratios(over[trial], under[trial], by_cpu, less)
+        logs = log_ratios(times(over[trial], less[0]), times(under[trial], less[1]))
         if any(less) and len(logs) < len(over[trial].keys() & under[trial].keys()):
             return []
         if logs:

@@ -14,7 +14,7 @@ import msgspec
 from harness.grouping import grouped
 from harness.store import digests
 from harness.store.files import read_json, write_atomically
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.row import Finite, Positive, PositiveFinite, Text
 from harness.store.scaling_table import HERE, ScalingRow
 
@@ -77,7 +77,6 @@ class Contribution:
 
     @property
     def cores(self) -> int:
-        """The number of cores that the run was allowed."""
         return self.machine["cores_allowed"]
 
     @property
@@ -93,20 +92,16 @@ class Contribution:
             yield f"a row of run {other} in the file of run {self.run_id}"
         for key, rows in grouped(self.measurements, lambda row: row.key).items():
             if len(rows) > 1:
-                yield f"measurements: {_words(key[0], key[2])} has trial {key[3]} twice"
+                yield f"measurements: {key[0]} {key[2]} has trial {key[3]} twice"
         for (workload, _, backend, trial), reason in digests.disagreements(self.measurements).items():
-            yield f"measurements: {_words(workload, backend)} trial {trial}: {reason}"
+            yield f"measurements: {workload} {backend} trial {trial}: {reason}"
         ahead = grouped(self.predictions, lambda row: row.point)
         for point, own in grouped(self.measurements, lambda row: row.point).items():
             for backend in (LOOP, OURS):
                 if all(row.backend != backend for row in own):
-                    yield f"measurements: {_words(*point)} lacks {backend}"
+                    yield f"measurements: {' '.join(point)} lacks {backend}"
             if [(row.kind, row.workers) for row in ahead.get(point, [])] != [(HERE, self.cores)]:
-                yield f"predictions: expected one of {_words(*point)} for {self.cores} workers"
-
-
-def _words(*names: str) -> str:
-    return " ".join(names)
+                yield f"predictions: expected one of {' '.join(point)} for {self.cores} workers"
 
 
 def read(path: Path) -> Contribution:

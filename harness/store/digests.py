@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from harness.grouping import grouped
 from harness.plan.grid import TrialKey
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.trial_records import TrialRecord
 
 REFERENCE_BACKEND = "serial"

@@ -14,10 +14,7 @@ from workloads.catalogue import BACKENDS, FREE_THREADED, RLLIB
 
 _TREE = Path(__file__).resolve().parents[2]
 # Where each is looked for unless the command line names it, and the target that installs it there.
-_ENVIRONMENTS = {
-    FREE_THREADED: (".venv-ft", "install-freethreaded"),
-    RLLIB: (".venv-rllib", "install-rllib"),
-}
+_ENVIRONMENTS = {FREE_THREADED: (".venv-ft", "install-freethreaded"), RLLIB: (".venv-rllib", "install-rllib")}
 _LIMIT_SECONDS = 60.0
 
 

@@ -47,7 +47,6 @@ class _Session(TypedDict, total=False):
     started_at: str
     command: list[str]
     commit: str | None
-    commit_time: str | None
     dirty: bool | None
     load_average: list[float]
     variables: dict[str, str]
@@ -170,10 +169,9 @@ def _cpu_model() -> str:
 
 def _commit() -> dict[str, Any]:
     root = Path(__file__).parent
-    commit, seconds = git(root, "rev-parse", "HEAD"), git(root, "show", "--no-patch", "--format=%ct")
+    commit = git(root, "rev-parse", "HEAD")
     changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
-    made = f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
-    return {"commit": commit, "commit_time": made, "dirty": None if changed is None else bool(changed)}
+    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
 
 
 def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:

@@ -27,10 +27,6 @@ class RecordedTurn(OfTrial):
     wall_ns: Positive
     cpu_ns: int
 
-    def round_ns(self) -> float:
-        """Wall time of a round."""
-        return self.wall_ns / self.rounds
-
 
 TURNS = Table("turns.csv.gz", RecordedTurn, "restore the file, or measure into another directory")
 

@@ -40,7 +40,6 @@ class OfTrial:
 
     @property
     def trial_key(self) -> TrialKey:
-        """The trial of the row."""
         return self.workload, self.parameters, self.backend, self.trial
 
 
@@ -56,7 +55,6 @@ class OfPoint:
 
     @property
     def point(self) -> tuple[str, str]:
-        """Workload and parameters."""
         return self.workload, self.parameters
 
     @property
@@ -71,5 +69,4 @@ class OfPoint:
 
     @property
     def is_failure(self) -> bool:
-        """Whether something went wrong."""
         return not (self.ok or self.unsupported)

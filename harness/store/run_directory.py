@@ -11,21 +11,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from harness.errors import UsageError
-from harness.plan.grid import Block, Description, Grid, Trial, TrialKey, differences
+from harness.plan.grid import Block, Description, Grid, Trial, differences
 from harness.store import digests, interpreters, machine, status
 from harness.store.files import read_json, write_json
-from harness.store.measurements import MEASUREMENTS, Measurement, derived
+from harness.store.measurement_table import MEASUREMENTS, Measurement, derived
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.trial_records import TRIALS, TrialRecord
 from workloads.parameter import ParameterError
 
 # Interpreters that the command line names; the others are where the suite's targets install them.
 Given = Mapping[str, str | None]
-_NONE_GIVEN: Given = MappingProxyType({})
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
 EXPECTED = "expected the results of `harness run`"
@@ -35,7 +33,12 @@ _OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
 
 @dataclass
 class RunDirectory:
-    """The files of a run. `rows` follow from `trials` and `turns`. `interpreters`: their paths (see there)."""
+    """The files of a run. `rows` follow from `trials` and `turns`. `interpreters`: their paths (see there).
+
+    `failed_before`: the number of trials that failed and were left out, to run again. The cause may have passed: a
+    machine out of memory, a time limit, a mistake since corrected. A trial that its backend doesn't support stays. So
+    does one whose digest was wrong: a second attempt would hide that.
+    """
 
     path: Path
     run_id: str
@@ -45,19 +48,19 @@ class RunDirectory:
     trials: list[TrialRecord] = field(default_factory=list)
     turns: list[RecordedTurn] = field(default_factory=list)
     rows: list[Measurement] = field(default_factory=list)
+    failed_before: int = 0
 
     @property
     def logs(self) -> Path:
-        """Where the failed trials' output is kept."""
         return self.path / LOGS_NAME
 
     def missing(self) -> list[Trial]:
-        """The trials that will run."""
-        return to_run(self.grid, self.trials)
+        """The trials of all blocks in which one is missing, in the order in which they will run.
 
-    def rows_of(self, trial: TrialKey) -> list[Measurement]:
-        """The rows of a trial."""
-        return [row for row in self.rows if row.trial_key == trial]
+        A block runs as a whole, because its ratios are of neighbouring turns.
+        """
+        lacking = {trial.key for trial in missing(self.grid, self.trials)}
+        return [one for block in self.grid.blocks() if any(one.key in lacking for one in block) for one in block]
 
     def add(self, trials: Sequence[TrialRecord], turns: Sequence[RecordedTurn]) -> None:
         """Keep a block's trials and turns, in place of those that its trials have.
@@ -96,7 +99,6 @@ class RunDirectory:
         return True
 
     def write_grid(self) -> None:
-        """Write grid.json."""
         write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
 
     def note_gil(self, backend: str, enabled: bool) -> None:
@@ -115,9 +117,7 @@ class RunDirectory:
 
 
 @contextlib.contextmanager
-def create(
-    path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], given: Given = _NONE_GIVEN
-) -> Iterator[RunDirectory]:
+def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], given: Given) -> Iterator[RunDirectory]:
     """A new directory, or an existing one without measurements, locked against other runs. Raises UsageError.
 
     `given`: interpreters, by name.
@@ -139,7 +139,7 @@ def create(
 
 @contextlib.contextmanager
 def reopen(
-    path: Path, grid: Grid | None, trials: int | None, session: Mapping[str, Any], given: Given = _NONE_GIVEN
+    path: Path, grid: Grid | None, trials: int | None, given: Given, session: Mapping[str, Any]
 ) -> Iterator[RunDirectory]:
     """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits.
 
@@ -154,7 +154,7 @@ def reopen(
         yield found
 
 
-def inspect(path: Path, grid: Grid | None, trials: int | None, given: Given = _NONE_GIVEN) -> RunDirectory:
+def inspect(path: Path, grid: Grid | None, trials: int | None, given: Given) -> RunDirectory:
     """The run that `reopen` would go on with. Refuses the same, and writes nothing."""
     with _writable(path), _locked(path):
         return _interrupted(path, grid, trials, given)
@@ -184,24 +184,17 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
     turns = TURNS.read(path)
     measured = {turn.trial_key for turn in turns}
     found = [one for one in found if not one.ok or one.trial_key in measured]
-    present = {one.trial_key for one in found}
+    kept = [one for one in found if not one.is_failure or digests.is_disagreement(one.status)]
+    present = {one.trial_key for one in kept}
     turns = [turn for turn in turns if turn.trial_key in present]
-    return RunDirectory(path, run_id, stored, described, paths, found, turns)
+    again = len(found) - len(kept)
+    return RunDirectory(path, run_id, stored, described, paths, kept, turns, failed_before=again)
 
 
 def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial]:
     """The trials of the grid that are in no row."""
     present = {row.trial_key for row in rows}
     return [trial for trial in grid.trials() if trial.key not in present]
-
-
-def to_run(grid: Grid, trials: Sequence[TrialRecord]) -> list[Trial]:
-    """The trials of all blocks in which one is missing, in the order in which they will run.
-
-    A block runs as a whole, because its ratios are of neighbouring turns.
-    """
-    lacking = {trial.key for trial in missing(grid, trials)}
-    return [trial for block in grid.blocks() if any(one.key in lacking for one in block) for trial in block]
 
 
 def holds_run(path: Path) -> bool:

@@ -60,13 +60,13 @@ class CostRow:
     value: PositiveFinite
     unit: str
 
-
-def cost_rows(run_id: str, trial: int, cores: int, costs: MessageCost) -> list[CostRow]:
-    """The rows of a trial."""
-    return [
-        CostRow(run_id, trial, cores, part, value, "ns/byte" if part == "byte_ns" else "ns")
-        for part, value in costs._asdict().items()
-    ]
+    @classmethod
+    def of(cls, run_id: str, trial: int, cores: int, costs: MessageCost) -> "list[CostRow]":
+        """The rows of a trial."""
+        return [
+            cls(run_id, trial, cores, part, value, "ns/byte" if part == "byte_ns" else "ns")
+            for part, value in costs._asdict().items()
+        ]
 
 
 _REMEDY = "remove the file, or write it anew with `harness scaling`"

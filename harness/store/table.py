@@ -36,7 +36,6 @@ class Table(Generic[_Row]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The header."""
         return tuple(field.name for field in fields_of(self.row))  # type: ignore[arg-type]
 
     def check_absent(self, directory: Path) -> None:

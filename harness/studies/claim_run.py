@@ -10,8 +10,8 @@ from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.runner import subject_of
 from harness.plan.grid import Point, Trial
-from harness.report import own_claims, readme, summary
-from harness.report.own_claims import Claim
+from harness.report import readme_claims, summary
+from harness.report.readme_claims import Claim
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from reactorlib.cpus import available_cpus
@@ -28,7 +28,7 @@ Tell = Callable[[str], object]
 def known() -> tuple[list[Claim], int | None]:
     """The claims, and the cores of the machine on which they were published."""
     published = summary.summarise(PUBLISHED)
-    return own_claims.claims(*readme.answered_by(published)), published.cores
+    return readme_claims.claims(*readme_claims.answered_by(published)), published.cores
 
 
 def chosen(found: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
@@ -70,7 +70,7 @@ def _measured(claim: Claim, starts: int, tell: Tell) -> Estimate | str:
     for index in range(starts):
         tell(f"{claim.name}: start {index + 1} of {starts}")
         subjects = [subject_of(Trial(point, name, index)) for name in (claim.backend, claim.baseline)]
-        own, other = block.run(subjects, block.EFFORT, f"{claim.name} {index}")
+        own, other = block.run(subjects, block.EFFORT, f"{claim.name} {index}").values()
         if own.failure or other.failure:
             return own.failure or other.failure
         if own.digest != other.digest and own.subject.matched and other.subject.matched:

@@ -15,7 +15,7 @@ from benchmarks.kernel_claims.measure import claim
 from benchmarks.kernel_claims.processes import process_cost
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
 from harness.measure.block import Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.measure.turn import Turn
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,7 +26,7 @@ def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
             one.failure = "no memory" if one.subject.name == failing else ""
             took = 10 * round_ns.get(one.subject.name, 4_000)
             one.turns = {(sweep, 0): Turn(10, took, 0, {}) for sweep in range(3)}
-        return found
+        return {one.subject.name: one for one in found}
 
     monkeypatch.setattr(pool_dispatch.block, "run", run)
     assert pool_dispatch.main(["3"]) == 0

@@ -22,7 +22,7 @@ def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, c
             one.failure = "no memory" if one.subject.name == failing else ""
             round_ns = 500 if one.subject.name == half else 1_000
             one.turns = {(sweep, 0): Turn(10, 10 * round_ns, 0, {}) for sweep in range(3)}
-        return found
+        return {one.subject.name: one for one in found}
 
     monkeypatch.setattr(ray_options.block, "run", run)
     assert ray_options.main(["--blocks", "3"]) == 0

@@ -15,7 +15,7 @@ import workloads
 from harness.cli.commands import main
 from harness.measure import block
 from harness.measure.turn import Turn
-from harness.store.measurements import Measurement
+from harness.store.measurement_table import Measurement
 from workloads import catalogue
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,8 @@ def _made_up(subjects, effort, seed, logs, starts, kept):
     for subject in subjects:
         starts(subject)
     taken = {(sweep, 0): Turn(10, 1_000_000 + sweep, 1_000_000) for sweep in range(3)}
-    return [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
+    made = [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
+    return {one.subject.name: one for one in made}
 
 
 @pytest.fixture
@@ -116,24 +117,9 @@ def finished(harness, _kept):
 
 
 _ROW = Measurement(
-    run_id="run",
-    started_at="2026-01-01T00:00:00Z",
-    workload="gym_sampling",
-    scenario="CartPole-v1",
-    backend="serial",
-    actors=2,
-    object_bytes=None,
-    steps_per_message=1,
-    minibatch=None,
-    workers=1,
-    parameters=json.dumps({"actors": 2, "env": "CartPole-v1"}),
-    trial=0,
-    metric="throughput",
-    value=100.0,
-    unit="observations/s",
-    digest="aa-bb",
-    status="ok",
-)
+    "run", "2026-01-01T00:00:00Z", "gym_sampling", "CartPole-v1", "serial", 2, None, 1, None, 1,
+    json.dumps({"actors": 2, "env": "CartPole-v1"}), 0, "throughput", 100.0, "observations/s", "aa-bb", "ok",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 from harness.plan.grid import Grid, Point, canonical
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.run_directory import GRID_NAME
 from workloads.catalogue import BACKENDS, make_task, workers_of
 
@@ -48,20 +48,10 @@ def rows_of(trial, run_id, round_s):
         "cpu_time": round_s * 1e9 / actors,
     }
     digest = f"{trial.point.workload}-of-{len(trial.point.parameters)}"
+    of_trial = {"workers": workers_of(BACKENDS[trial.backend], trial.point.task), "digest": digest, "status": "ok"}
+    of_trial |= {"run_id": run_id, "started_at": "2026-05-01T10:00:00Z", "backend": trial.backend, "trial": trial.index}
     for metric, unit in trial.point.units.items():
-        yield Measurement(
-            run_id=run_id,
-            started_at="2026-05-01T10:00:00Z",
-            backend=trial.backend,
-            workers=workers_of(BACKENDS[trial.backend], trial.point.task),
-            trial=trial.index,
-            metric=metric,
-            value=values[metric],
-            unit=unit,
-            digest=digest,
-            status="ok",
-            **trial.point.columns,
-        )
+        yield Measurement(metric=metric, value=values[metric], unit=unit, **of_trial, **trial.point.columns)
 
 
 def write(path, *, factors=None, described=MACHINE, sessions=None, chosen=None, run_id="a-run", change=lambda row: row):

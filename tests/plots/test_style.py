@@ -15,7 +15,7 @@ from plots import bars, page, style
 from plots.chart import Bar, BarPanel, Chart, Scale
 
 COLOURS = sorted(
-    {look.color.lower() for look in map(style.look, style.known())}
+    {look.color.lower() for look in style.LOOKS.values()}
     | {phase.color.lower() for phase in bars.PHASES.values()}
     | {"#000000", style.INK, style.FAINT}
 )
@@ -84,8 +84,8 @@ def test_a_family_has_one_hue():
         color = style.look(name).color
         return colorsys.rgb_to_hls(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))[0]
 
-    assert all(0.03 < hue(name) < 0.12 for name in style.known() if name.startswith("ray-"))
-    assert all(0.25 < hue(name) < 0.5 for name in style.known() if name.startswith("reactor-"))
+    assert all(0.03 < hue(name) < 0.12 for name in style.LOOKS if name.startswith("ray-"))
+    assert all(0.25 < hue(name) < 0.5 for name in style.LOOKS if name.startswith("reactor-"))
 
 
 @pytest.mark.parametrize("end", ["2.05 ms", "4 MB", "100 KiB within a message", "10 %"])

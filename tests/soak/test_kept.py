@@ -13,7 +13,7 @@ from harness import quantity
 from harness.measure import block
 from harness.measure.block import AGAIN, EFFORT
 from harness.measure.kept import Kept
-from harness.measure.subject import Subject, workload_order
+from harness.measure.measured_processes import Subject, workload_order
 from harness.stats import intervals
 
 STARTS = int(os.environ.get("SOAK_STARTS", "7"))
@@ -39,8 +39,7 @@ def blocks():
             for point in BEFORE:
                 block.run([subject(name, point) for name in NAMES], short, f"{index}", kept=kept)
             both = [subject(name, NOW, fresh) for name in NAMES for fresh in (False, True)]
-            measured = block.run(both, EFFORT, f"{index}", kept=kept)
-            found.append({one.subject.name: one for one in measured})
+            found.append(block.run(both, EFFORT, f"{index}", kept=kept))
     return found
 
 

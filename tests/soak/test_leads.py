@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 
 from harness.measure.block import EFFORT
-from harness.measure.subject import Running, Subject, workload_order
+from harness.measure.measured_processes import Running, Subject, workload_order
 from harness.plan.grid import runs_alone
 from workloads.catalogue import BACKENDS
 

@@ -16,7 +16,7 @@ from statistics import median
 
 import pytest
 
-from harness.report import document
+from harness.report import report_tables
 from harness.report.summary import summarise
 from harness.stats.intervals import CONFIDENCE
 from harness.stats.noise_floor import SelfComparison
@@ -72,7 +72,7 @@ def test_equal_code_is_told_apart_by_5_percent_at_most_and_by_no_more_than_the_i
     of_kind = {}
     for row in rows:
         of_kind.setdefault(row.backend, []).append(row.half_width)
-    print({backend: document.percent(median(widths)) for backend, widths in of_kind.items()})
+    print({backend: report_tables.percent(median(widths)) for backend, widths in of_kind.items()})
     assert all(median(widths) <= FLOOR for widths in of_kind.values())
 
 
@@ -89,5 +89,5 @@ def test_ratios_are_as_narrow_as_a_decision_needs(runs, baseline):
     ]
     if not widths:
         pytest.skip(f"the runs have no {baseline}")
-    print(f"against {baseline}: {document.percent(median(widths))} in the median of {len(widths)}")
+    print(f"against {baseline}: {report_tables.percent(median(widths))} in the median of {len(widths)}")
     assert median(widths) <= WIDTHS[baseline]

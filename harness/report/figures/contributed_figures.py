@@ -25,19 +25,19 @@ def draw(found: Sequence[ContributedPoint], directory: Path) -> Path | None:
 
 def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     """The figure of machines that had the cores they were given; None without one."""
-    shown = [one for one in found if one.ours and not one.oversubscribed]
+    shown = [one for one in found if one.ours and not one.file.oversubscribed]
     if not shown:
         return None
     panels = tuple(_panel(name, own) for name, own in sorted(grouped(shown, lambda one: one.name).items()))
-    ends = dict.fromkeys((min(one.cores for one in shown), max(one.cores for one in shown)))
-    where = " to ".join(map(str, ends)) + (" core" if [*ends] == [1] else " cores")
+    where = quantity.from_to(one.file.cores for one in shown)
+    where += " core" if where == "1" else " cores"
     rays = [one.ray[0] for one in shown if one.ray]
     other = f", the best Ray at {shared.span(rays)}" if rays else ""
     notes = [
         shared.starts_note(one.ours for one in shown if one.ours),
         "Several machines with one number of cores are shown by their geometric mean.",
     ]
-    if loaded := sorted({one.cores for one in shown if one.loaded}):
+    if loaded := sorted({one.file.cores for one in shown if one.loaded}):
         notes.append(f"Loaded by other processes: the machines with {', '.join(map(str, loaded))} cores.")
     return Chart(
         f"On {where}, reactors run at {shared.span([one.ours for one in shown if one.ours])} the loop's speed{other}",
@@ -49,14 +49,14 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
 
 def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel | BarPanel:
     """Curves over the number of cores, or bars where all machines have as many."""
-    ahead = ((one.cores, Estimate(one.ahead, one.ahead, one.ahead, 1)) for one in own if one.ahead)
+    ahead = ((one.file.cores, Estimate(one.ahead, one.ahead, one.ahead, 1)) for one in own if one.ahead)
     curves = {
-        OURS: _curve((one.cores, one.ours) for one in own if one.ours),
-        "best-ray": _curve((one.cores, one.ray[0]) for one in own if one.ray),
+        OURS: _curve((one.file.cores, one.ours) for one in own if one.ours),
+        "best-ray": _curve((one.file.cores, one.ray[0]) for one in own if one.ray),
         "predicted_first": _curve(ahead),
     }
     known = {series: points for series, points in curves.items() if points}
-    if len({one.cores for one in own}) == 1:
+    if len({one.file.cores for one in own}) == 1:
         bars = {series: next(iter(points.values())) for series, points in known.items()}
         ranked = sorted(bars.items(), key=lambda item: -item[1].value)
         shown = tuple(Bar(series, one, quantity.times(one.value)) for series, one in ranked)
@@ -66,7 +66,6 @@ def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel | BarPanel:
 
 
 def _curve(values: Iterable[tuple[int, Estimate]]) -> Points:
-    """The values by cores."""
     by_cores = grouped(values, lambda pair: pair[0])
     return {
         float(cores): own[0][1] if len(own) == 1 else intervals.mean([one.value for _, one in own])

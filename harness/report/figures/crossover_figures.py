@@ -1,6 +1,5 @@
 """When does Ray catch up? The lead of reactors by what a step takes, what it sends, and steps per message."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from math import prod
@@ -11,11 +10,9 @@ from harness.report.summary import PointSummary, Summary
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import TOO_FEW
 from plots.chart import Chart, LinePanel, Points, Scale
+from workloads import made_up
+from workloads.environment import MADE_UP
 
-# A made-up environment: what a step takes, and the shape of an observation, of a byte each.
-_MADE_UP = re.compile(r"busy:(\d+(?:\.\d+)?)(ns|us|ms|s)(?::(\d+(?:x\d+)*))?")
-_BYTES = "4"
-_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 # Within this they are as good as each other.
 _AS_GOOD = 1.1
 _LEVELS = (_AS_GOOD, 1.0, 1 / _AS_GOOD)
@@ -69,12 +66,12 @@ def _leads(summary: Summary, point: PointSummary) -> Mapping[str, Estimate]:
 
 
 def _place(point: PointSummary) -> _Place | None:
-    made_up = _MADE_UP.fullmatch(str(point.parameters.get("env")))
-    step_ns = round(float(made_up[1]) * _NS[made_up[2]]) if made_up else 0
-    if made_up is None or not step_ns:  # a logarithmic axis has no place for nothing
+    env = str(point.parameters.get("env"))
+    if not env.startswith(MADE_UP):
         return None
-    nbytes = prod(map(int, (made_up[3] or _BYTES).split("x")))
-    return step_ns, nbytes, int(point.parameters.get("steps_per_message", 1))
+    step_ns, shape = made_up.parsed(env.removeprefix(MADE_UP))
+    # A logarithmic axis has no place for nothing.
+    return (step_ns, prod(shape), int(point.parameters.get("steps_per_message", 1))) if step_ns else None
 
 
 def _row(places: Mapping[_Place, object], axis: int) -> list[_Place]:

@@ -57,23 +57,19 @@ FIGURES: dict[str, tuple[str, Make]] = {
 def draw(summary: Summary, *, everything: bool = False) -> dict[str, Path]:
     """Draw every figure for which there is something to show into `figures/`; the files by name, in order.
 
-    `everything`: all backends instead of those that a figure shows by default. Raises OSError.
+    Each title has the number of cores. `everything`: all backends instead of those that a figure shows by default.
+    Raises OSError.
     """
-    directory = summary.path / "figures"
+    directory, where = summary.path / "figures", on_cores(summary)
     drawn = {}
     for name, (_, make) in FIGURES.items():
         chart = make(summary, everything=everything)
         if chart is not None:
             directory.mkdir(parents=True, exist_ok=True)
-            titled = replace(chart, title=_with_cores(summary, chart.title))
-            drawn[name] = style.save(page.render(titled), directory / f"{name}.svg")
+            if not chart.title.startswith(where):
+                chart = replace(chart, title=f"{chart.title} ({where[0].lower()}{where[1:]})")
+            drawn[name] = style.save(page.render(chart), directory / f"{name}.svg")
     return drawn
-
-
-def _with_cores(summary: Summary, title: str) -> str:
-    """A title that has the number of cores, at its end if it does not begin with it."""
-    where = on_cores(summary)
-    return title if title.startswith(where) else f"{title} ({where[0].lower()}{where[1:]})"
 
 
 def caption(name: str) -> str:

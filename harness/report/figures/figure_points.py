@@ -10,7 +10,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report import published
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
-from harness.stats import limits
+from harness.stats import reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
@@ -41,35 +41,33 @@ class PointSet:
 
     @property
     def notes(self) -> list[str]:
-        """That there are points which the figure does not show."""
         return [f"Not shown: {quantity.counted(self.omitted, 'point')} with other parameters."] if self.omitted else []
 
 
-def sweep(
-    summary: Summary, workload: str, metric: str, varied: Sequence[str], where: Mapping[str, Any] | None = None
-) -> PointSet:
+def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -> PointSet:
     """The points of a workload that vary these parameters, all others at the setting that has most to show."""
     chosen = [
         point
         for point in summary.points
-        if (point.workload, point.metric) == (workload, metric) and (where or {}).items() <= point.parameters.items()
+        if (point.workload, point.metric) == (workload, metric)
         if any(cell.main for cell in point.cells) and varied[:1] == [*filter(point.parameters.__contains__, varied[:1])]
     ]
     if not chosen:
         return PointSet((), {}, 0)
-    settings = grouped(chosen, lambda point: json.dumps(_setting(point, varied), sort_keys=True))
-    best = max(settings, key=lambda text: (_shown(settings[text]), preference(json.loads(text)), text))
+
+    def setting(point: PointSummary) -> str:
+        kept = {name: value for name, value in point.parameters.items() if name not in (*_NOT_A_SETTING, *varied)}
+        return json.dumps(kept, sort_keys=True)
+
+    def rank(text: str) -> tuple[int, tuple[float, ...], str]:
+        shown = sum(cell.main is not None for point in settings[text] for cell in point.cells)
+        return shown, preference(json.loads(text)), text
+
+    settings = grouped(chosen, setting)
+    best = max(settings, key=rank)
     by_place = {tuple(point.parameters.get(name) for name in varied): point for point in settings[best]}
     places = sorted(by_place, key=lambda place: [(one is not None, one) for one in place])
     return PointSet(tuple(by_place[place] for place in places), json.loads(best), len(chosen) - len(places))
-
-
-def _setting(point: PointSummary, varied: Sequence[str]) -> dict[str, Any]:
-    return {name: value for name, value in point.parameters.items() if name not in (*_NOT_A_SETTING, *varied)}
-
-
-def _shown(points: Sequence[PointSummary]) -> int:
-    return sum(cell.main is not None for point in points for cell in point.cells)
 
 
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
@@ -106,7 +104,9 @@ def backends(
     best = {found[1] for cell in ours if (found := cell.best_ray) is not None}
     chosen = {LOOP, summary.ours, *best, *also}
     return [
-        name for name in present if everything or not ours or name in chosen or (limits.is_limit(name) and not also)
+        name
+        for name in present
+        if everything or not ours or name in chosen or (reference_ceiling.is_limit(name) and not also)
     ]
 
 
@@ -177,10 +177,10 @@ def published_points(figure: str, scenario: str | None = None) -> dict[str, dict
     return {f"{_PUBLISHED}{name}": one.points for name, one in published.series(figure, scenario).items()}
 
 
-def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
-    """The paper's values at one place of a figure's axis, by series."""
+def published_at(figure: str, x: object) -> dict[str, Estimate]:
+    """The paper's times at one place of a figure's axis, in ns, by series."""
     found = published_points(figure).items()
-    return {name: points[str(x)].scaled(factor) for name, points in found if str(x) in points}
+    return {name: points[str(x)].scaled(NS) for name, points in found if str(x) in points}
 
 
 def published_note(condition: str) -> str:
@@ -214,8 +214,7 @@ def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str
 
 def span(ratios: Sequence[Estimate]) -> str:
     """The lowest and the highest of some ratios."""
-    ends = sorted(one.value for one in ratios)
-    return " to ".join(dict.fromkeys(quantity.times(end) for end in (ends[0], ends[-1])))
+    return quantity.from_to((one.value for one in ratios), quantity.times)
 
 
 def on_cores(summary: Summary) -> str:

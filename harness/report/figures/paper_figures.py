@@ -62,17 +62,14 @@ def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
     found = shared.sweep(summary, "q_learning", "throughput", ["minibatch"])
     if not {"actors", "steps"} <= found.setting.keys():
         return None
+    scale = Scale(f"time for {_ROUNDS:,} rounds, from the throughput", quantity.duration_tick)
     return shared.bar_chart(
-        summary,
-        found,
-        "Q-learning",
-        Scale(f"time for {_ROUNDS:,} rounds, from the throughput", quantity.duration_tick),
+        summary, found, "Q-learning", scale,
         lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
-        value=shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]),
-        everything=everything,
-        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
+        value=shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]), everything=everything,
+        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"]),
         published_for=f"{_ROUNDS:,} rounds of 16 actors, 100 steps each",
-    )
+    )  # fmt: skip
 
 
 def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
@@ -85,7 +82,7 @@ def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
 
     def beside(point: PointSummary) -> dict[str, Estimate]:
         agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
-        return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
+        return {} if busy else shared.published_at("multi_agent_agents", agents)
 
     scale = Scale(f"time for {_STEPS:,} steps, from the throughput", quantity.duration_tick)
     return shared.bar_chart(
@@ -150,13 +147,11 @@ def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
     """The cost of one reaction or method call, a panel per shape; of a shape in several sizes the largest."""
     found = shared.sweep(summary, "overhead", "throughput", ["shape", "actors"])
     largest = {point.parameters["shape"]: point for point in found.points}
+    found = replace(found, points=tuple(largest.values()))
+    scale = Scale("time per reaction or method call", quantity.duration_tick)
     return shared.bar_chart(
-        summary,
-        replace(found, points=tuple(largest.values())),
-        "No-op reactions",
-        Scale("time per reaction or method call", quantity.duration_tick),
+        summary, found, "No-op reactions", scale,
         lambda one: f"{str(one.parameters['shape']).replace('_', ' ')}, {one.parameters['actors']:,} members",
-        value=shared.time_of(1),
-        everything=everything,
+        value=shared.time_of(1), everything=everything,
         also=["reactor-inline"],  # some shapes have nothing to place on a second worker
-    )
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.intervals import Estimate
-from harness.stats.limits import CEILING, is_limit
+from harness.stats.reference_ceiling import CEILING, is_limit
 from plots.chart import REST, WORK, Bar, BarPanel, Chart, Scale
 
 _NAMES = {
@@ -111,9 +111,9 @@ def hardware_limit(summary: Summary, *, everything: bool) -> Chart | None:
         if ranked:
             bars = tuple(Bar(name, one, f"{one.value:.0f} %") for name, one in ranked)
             panels.append(BarPanel(_title(point), Scale("% of the reference ceiling"), bars, line=100.0))
-    own = [one.value for point in points if (cell := point.cell(summary.ours)) and (one := share(cell))]
-    ends = [f"{100 * end:.0f} %" for end in (min(own), max(own))] if own else []
-    reached = f"reactors reach {' to '.join(dict.fromkeys(ends))}" if own else "what each backend reaches"
+    own = [100 * one.value for point in points if (cell := point.cell(summary.ours)) and (one := share(cell))]
+    told = quantity.from_to(own, "{:.0f} %".format)
+    reached = f"reactors reach {told}" if told else "what each backend reaches"
     return shared.chart(
         f"{shared.on_cores(summary)}, {reached} of the reference ceiling",
         "",

@@ -8,7 +8,7 @@ from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.figures.figure_points import Value
 from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary
-from harness.stats import limits
+from harness.stats import reference_ceiling
 from harness.stats.intervals import Estimate
 from plots.chart import Chart, LinePanel, Scale
 
@@ -54,10 +54,10 @@ def step_panel(summary: Summary, chosen: Iterable[str]) -> LinePanel | None:
 def step_time(summary: Summary, *, everything: bool) -> Chart | None:
     """Time per environment step by the plain loop's, all environments of the sampling workloads."""
     setting, points = _by_step(summary)
-    if len(points) < 2:
-        return None
     chosen = shared.backends(summary, list(points.values()), everything=everything, also=[RAY_PAPER])
-    panel = _panel(points, Scale("time per step", quantity.duration_tick), chosen, shared.time_of(1))
+    panel = step_panel(summary, chosen)
+    if panel is None:
+        return None
     return shared.chart(_gains(summary, points), setting, [panel], "Below the serial loop: more than one core is used.")
 
 
@@ -102,7 +102,7 @@ def vectors(summary: Summary, **_: bool) -> Chart | None:
     """Vector environments in times the plain loop's speed, by what a step takes."""
     setting, points = _by_step(summary)
     present = {cell.backend for point in points.values() for cell in point.cells}
-    ceilings = set(filter(limits.is_limit, present))
+    ceilings = set(filter(reference_ceiling.is_limit, present))
     chosen = {_OURS, *_RIVALS, *_OTHER_CODE, *ceilings} & present
     if len(points) < 2 or _OURS not in chosen or not chosen - {_OURS, *ceilings}:
         return None

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
+from harness.report.study_tables import phase_medians
 from harness.report.summary import Summary
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import COMPUTE, HUB, PLAIN_ROUND, ROUND, PhaseRow
@@ -53,8 +53,7 @@ def breakdown(summary: Summary, **_: bool) -> Chart | None:
 
 def _phases(backend: str, rows: Sequence[PhaseRow]) -> Bar | None:
     """The round of one backend at one point; None where not every phase is known."""
-    values = grouped((row for row in rows if row.ok and row.value is not None), lambda row: row.phase)
-    times = {phase: median(row.value or 0.0 for row in own) for phase, own in values.items()}
+    times = phase_medians(rows)
     whole = sum(times.get(phase, 0.0) for phase in PHASES)
     if not {*PHASES, ROUND, PLAIN_ROUND} <= times.keys() or not whole or not times[PLAIN_ROUND]:
         return None
@@ -72,8 +71,8 @@ def _phases_found(bars: Sequence[Bar]) -> str:
     ours = [100 - _working(bar) for bar in bars if not shared.is_ray(bar.series)]
     if not rays or not ours:
         return "What part of a round is communication"
-    told = (" to ".join(dict.fromkeys(f"{end:.0f} %" for end in (min(of), max(of)))) for of in (rays, ours))
-    return "Communication is {} of a round on Ray, {} on reactors".format(*told)
+    of_rays, of_ours = (quantity.from_to(parts, "{:.0f} %".format) for parts in (rays, ours))
+    return f"Communication is {of_rays} of a round on Ray, {of_ours} on reactors"
 
 
 def _point_title(point: tuple[str, str]) -> str:
@@ -126,10 +125,10 @@ def _scaling_found(rows: Sequence[ScalingRow]) -> str:
         found = {row.kind: row.speedup or 0.0 for row in own}
         ahead = next((found[kind] for kind in reversed(PREDICTIONS) if kind in found), None)
         if ahead and MEASURED in found:
-            parts.append(found[MEASURED] / ahead)
+            parts.append(100 * (found[MEASURED] / ahead))
     if not parts:
         return "Predicted scaling with workers"
-    told = " to ".join(dict.fromkeys(f"{100 * end:.0f} %" for end in (min(parts), max(parts))))
+    told = quantity.from_to(parts, "{:.0f} %".format)
     return f"On {quantity.counted(most, 'worker')}, {told} of the predicted speed-up is reached"
 
 

@@ -7,7 +7,7 @@ from harness.report import threads
 from harness.report.figures import figure_points as shared
 from harness.report.figures import sampling_figures
 from harness.report.summary import PointSummary, Summary
-from harness.stats import limits
+from harness.stats import reference_ceiling
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Scale
 
 _MIB = 2**20
@@ -23,10 +23,9 @@ def against_processes(summary: Summary, **_: bool) -> Chart | None:
     ratios = [one for point in found if (one := threads.ratio(summary, point, threads.PROCESSES)) is not None]
     if not ratios:
         return None
-    rays = {best[1]: best[0] for point in found if (best := threads.best_ray(point)) is not None}
-    chosen = [threads.THREADS, threads.PROCESSES, *rays, *threads.LOCKSTEPS, threads.COPIES]
-    leads = [best[0] for point in found if (best := threads.best_ray(point)) is not None]
-    other = f", and at {shared.span(leads)} the best Ray's" if leads else ""
+    rays = [best for point in found if (best := threads.best_ray(point)) is not None]
+    chosen = [threads.THREADS, threads.PROCESSES, *(name for _, name in rays), *threads.LOCKSTEPS, threads.COPIES]
+    other = f", and at {shared.span([lead for lead, _ in rays])} the best Ray's" if rays else ""
     title = f"Threads without a GIL run at {shared.span(ratios)} the speed of processes{other}"
     panels: list[BarPanel | LinePanel] = [*_speeds(summary, chosen), *_costs(found, chosen)]
     return shared.chart(title, "", panels, "Threads and processes are of one interpreter, Ray is of the suite's own.")
@@ -51,7 +50,9 @@ def _costs(found: list[PointSummary], chosen: list[str]) -> Iterator[BarPanel]:
         values = {
             cell.backend: one.scaled(1 / unit)
             for cell in point.cells
-            if cell.backend in chosen and not limits.is_limit(cell.backend) and (one := cell.metrics.get(metric))
+            if cell.backend in chosen
+            and not reference_ceiling.is_limit(cell.backend)
+            and (one := cell.metrics.get(metric))
         }
         ranked = sorted(values.items(), key=lambda item: item[1].value)
         if ranked:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.measure.subject import SubjectError, call
+from harness.measure.measured_processes import SubjectError, call
 from harness.store.files import write_atomically
 from harness.studies.advise import choices, screen
 from harness.studies.advise.answer import Answer

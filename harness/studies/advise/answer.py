@@ -78,12 +78,11 @@ class Answer:
     @cached_property
     def costs(self) -> list[Cost]:
         """Of each backend that was measured, the fastest first."""
-        made = (self._cost(name, slower) for name, slower in self._slower.items())
+        made = []
+        for name, slower in self._slower.items():
+            round_ns = self.found.loop_ns * slower.value
+            made.append(Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns)))
         return sorted(made, key=lambda one: one.round_ns)
-
-    def _cost(self, name: str, slower: Estimate) -> Cost:
-        round_ns = self.found.loop_ns * slower.value
-        return Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns))
 
     @cached_property
     def best(self) -> Cost:
@@ -97,11 +96,6 @@ class Answer:
             if behind is not None and behind.low <= _AS_GOOD and (name == LOOP or by_name[name].speed.low > 1):
                 return by_name[name]
         return fastest
-
-    @property
-    def _best_ray(self) -> Cost | None:
-        """The faster of Ray's; None where none was measured."""
-        return next((one for one in self.costs if one.backend.startswith("ray-")), None)
 
     @property
     def steps_for_small_share(self) -> float | None:
@@ -141,7 +135,6 @@ class Answer:
 
     @property
     def doubts(self) -> Iterator[str]:
-        """Other doubts about the answer."""
         digests = self.found.digests
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
@@ -194,22 +187,16 @@ class Answer:
         if best.backend == LOOP:
             return "Take a plain loop: nothing that was measured is shown to be faster by more than 5 %."
         beside = ""
-        ray = self._best_ray
+        ray = next((one for one in self.costs if one.backend.startswith("ray-")), None)  # the faster of them
         if ray is not None and not best.backend.startswith("ray-"):
             gain = self.found.ratio(ray.backend, best.backend)
             if gain is not None:
                 beside = f", and {_times(gain)} as fast as the best Ray measured ({ray.backend})"
-        return (
-            f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
-            f"{self._why_not_the_fastest()}"
-        )
-
-    def _why_not_the_fastest(self) -> str:
-        """The reason where a backend is recommended that is not the fastest; empty where the fastest is."""
+        told = f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
         fastest, *_ = self.costs
-        if fastest is self.best:
-            return ""
-        return f" It asks less of a program than {fastest.backend}, which is not shown to be more than 5 % faster."
+        if fastest is not best:
+            told += f" It asks less of a program than {fastest.backend}, which is not shown to be more than 5 % faster."
+        return told
 
     def _shares(self) -> str:
         ray = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
@@ -240,7 +227,6 @@ class Answer:
             yield "The environment waits more than it computes: more workers than cores would serve it better."
 
     def as_json(self) -> dict[str, Any]:
-        """The answer for programs."""
         fixed, free = self.profile.waiting(self.actors, self.cores)
         steps = self.steps_for_small_share
         return {
@@ -256,7 +242,7 @@ class Answer:
             "ideal_round_ns": self.ideal_ns,
             "backends": [
                 {"backend": one.backend, "round_ns": one.round_ns, "share_not_stepping": one.share}
-                | {"speed": _parts(one.speed)}
+                | {"speed": {end: getattr(one.speed, end) for end in ("value", "low", "high")}}
                 for one in self.costs
             ],
             "starts": len(self.found.blocks),
@@ -282,7 +268,3 @@ def _times(estimate: Estimate) -> str:
 
 def _percent(share: float) -> str:
     return "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
-
-
-def _parts(estimate: Estimate) -> dict[str, float]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.measure import block
 from harness.measure.block import Effort, Measured
-from harness.measure.subject import Subject, workload_order
+from harness.measure.measured_processes import Subject, workload_order
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.studies.advise.profile import WORKLOAD, Profile
@@ -53,13 +53,11 @@ class MeasuredChoices:
 
     @property
     def loop_ns(self) -> float:
-        """Wall time of the plain loop's round."""
         turns = [turn.round_ns for found in self.blocks for turn in found[LOOP].turns.values()]
         return intervals.mean(turns).value
 
     @property
     def outside_cores(self) -> float:
-        """How many cores others kept busy, at worst."""
         return max(one.outside_cores for found in self.blocks for one in found.values())
 
     @property
@@ -92,10 +90,10 @@ def run(
     while not blocks or (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks) < seconds:
         effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)
         found = block.run(subjects, effort, f"advise {len(blocks)}", starts=lambda one: tell(one.name))
-        blocks.append({one.subject.name: one for one in found})
-        if any(one.failure for one in found if one.subject.name == LOOP):
+        blocks.append(found)
+        if found[LOOP].failure:
             break
-        subjects = [one.subject for one in found if not one.failure]
+        subjects = [one.subject for one in found.values() if not one.failure]
     return MeasuredChoices(blocks, steps)
 
 

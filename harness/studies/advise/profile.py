@@ -41,7 +41,6 @@ class Profile:
 
     @property
     def mean_ns(self) -> float:
-        """Of a step."""
         return float(np.mean(self.step_ns))
 
     def percentile_ns(self, percent: float) -> float:

@@ -1,17 +1,15 @@
 """Takes apart the rounds of a run's points, each trial in a fresh process under its own supervisor."""
 
 import random
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from harness.errors import UsageError
-from harness.measure.subject import SubjectError, call
+from harness.measure.measured_processes import SubjectError, call
 from harness.plan.grid import Grid, Point, backends_of
 from harness.store import machine
 from harness.store.phase_table import BREAKDOWN, LANE_UNITS, PhaseRow
 from harness.studies.breakdown.round_parts import NAMES, can, fitting
-
-Tell = Callable[[str], None]
+from harness.studies.study import Study
 
 
 def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
@@ -25,31 +23,21 @@ def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
     return found
 
 
-def run(
-    path: Path,
-    run_id: str,
-    chosen: Sequence[Point],
-    names: Sequence[str],
-    *,
-    trials: int,
-    most_rounds: int,
-    time_limit_s: float,
-    tell: Tell,
-) -> list[PhaseRow]:
+def run(study: Study, names: Sequence[str]) -> list[PhaseRow]:
     """Write `breakdown.csv` into the run's directory, trial by trial; returns its rows."""
-    BREAKDOWN.check_absent(path)
+    BREAKDOWN.check_absent(study.path)
     rows: list[PhaseRow] = []
     todo = [
         (trial, point, name)
-        for trial in range(trials)
-        for point in chosen
+        for trial in range(study.trials)
+        for point in study.points
         for name in _shuffled(backends_of(point.workload, names), f"{point.parameters} {trial}")
     ]
     for number, (trial, point, name) in enumerate(todo, start=1):
-        added = _run_trial(run_id, point, name, trial, most_rounds, time_limit_s)
+        added = _run_trial(study, point, name, trial)
         rows += added
-        BREAKDOWN.write(path, rows)
-        tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
+        BREAKDOWN.write(study.path, rows)
+        study.tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
     return rows
 
 
@@ -58,19 +46,17 @@ def _shuffled(names: list[str], seed: str) -> list[str]:
     return names
 
 
-def _run_trial(
-    run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float
-) -> list[PhaseRow]:
-    fitted = fitting(point.values, most_rounds)
-    started_at = machine.timestamp()
+def _run_trial(study: Study, point: Point, backend: str, trial: int) -> list[PhaseRow]:
+    fitted = fitting(point.values, study.most_rounds or point.values["rounds"])
+    started_at, arguments = machine.timestamp(), [point.workload, backend, fitted]
     found, failure = {}, ""
     try:
-        found = call("harness.studies.breakdown.round_parts:measure", [point.workload, backend, fitted], time_limit_s)
+        found = call("harness.studies.breakdown.round_parts:measure", arguments, study.grid.time_limit_s)
     except SubjectError as error:
         failure = str(error)
     return [
         PhaseRow(
-            run_id=run_id,
+            run_id=study.run_id,
             started_at=started_at,
             backend=backend,
             trial=trial,

@@ -29,7 +29,10 @@ def stragglers(spans: Iterable[LaneSpan], marks: Sequence[int]) -> dict[str, flo
             rounds[bisect_left(marks, span.ended_ns) - 1].append(span)
     last, lags, lanes = Counter[str](), [], set[str]()
     for own, began, ended in zip(rounds, marks[:-1], marks[1:], strict=True):
-        ends = {lane: max(span.ended_ns for span in of_lane) for lane, of_lane in grouped(own, _lane).items()}
+        ends = {
+            lane: max(span.ended_ns for span in of_lane)
+            for lane, of_lane in grouped(own, lambda span: span.lane).items()
+        }
         if ends:
             lanes |= ends.keys()
             last[max(sorted(ends), key=ends.__getitem__)] += 1
@@ -38,7 +41,3 @@ def stragglers(spans: Iterable[LaneSpan], marks: Sequence[int]) -> dict[str, flo
         raise ValueError("no worker's code ended within a measured round")
     not_exceeded = sorted(lags)[math.ceil(_PART * len(lags)) - 1]
     return {LANES: len(lanes), STRAGGLER: max(last.values()) / len(lags), LAG: fmean(lags), LAG_95: not_exceeded}
-
-
-def _lane(span: LaneSpan) -> str:
-    return span.lane

@@ -28,11 +28,7 @@ from workloads.ray_styles import INLINE_LIMIT_BYTES
 # Have Ray report task events, and often.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}
 
-_KINDS = {
-    "task:deserialize_arguments": SERIALISE,
-    "task:execute": COMPUTE,
-    "task:store_outputs": SERIALISE,
-}
+_KINDS = {"task:deserialize_arguments": SERIALISE, "task:execute": COMPUTE, "task:store_outputs": SERIALISE}
 # How often the timeline is read until it has not grown since the last time, and for how long at most.
 _LOOK_SECONDS = 0.5
 _LONGEST_LOOK_SECONDS = 15.0
@@ -107,8 +103,6 @@ class _Call:
         self._storing_from: int | None = None
 
     def remote(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`ActorMethod.remote`, recorded."""
-
         def remote(method: Any, *args: Any, **kwargs: Any) -> Any:
             self._storing_from = None
             began = time.perf_counter_ns()
@@ -122,8 +116,6 @@ class _Call:
         return remote
 
     def serialise(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`SerializationContext.serialize`, recorded."""
-
         def serialise(context: Any, value: Any) -> Any:
             began = time.perf_counter_ns()
             serialised = function(context, value)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.measure.subject import WORKER_VARIABLES
+from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.store import machine
 from harness.studies.doctor import circumstances, probes
 

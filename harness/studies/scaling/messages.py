@@ -117,7 +117,6 @@ def fitted(sizes: Sequence[int], times: Sequence[Times], alone: Times) -> Messag
 
 
 def _between(nbytes: int, executor: str) -> Times:
-    """The times between the reactions of a run."""
     takers = {f"Giving.takers[{index}]": 1 for index in range(_GIVERS)}
     givers = {f"Giving.givers[{index}]": 0 for index in range(_GIVERS)}
     options: dict[str, Any] = {"workers": 2, "placement": givers | takers} if executor == "processes" else {}
@@ -132,5 +131,4 @@ def _between(nbytes: int, executor: str) -> Times:
 
 
 def _gaps(spans: Sequence[Span]) -> Iterator[int]:
-    """The times between neighbours."""
     return (other.began_ns - one.ended_ns for one, other in pairwise(spans))

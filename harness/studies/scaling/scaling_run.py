@@ -3,31 +3,22 @@ workers.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.block import Effort
-from harness.measure.subject import Subject, SubjectError, call, workload_order
+from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
 from harness.plan.grid import Point, backends_of
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
-from harness.store.scaling_table import (
-    HERE,
-    MEASURED,
-    MESSAGES,
-    PREDICTED,
-    PREDICTIONS,
-    SCALING,
-    CostRow,
-    ScalingRow,
-    cost_rows,
-)
+from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
+from harness.studies.study import Study
 from reactorlib.cpus import available_cpus
 
 Tell = Callable[[str], None]
@@ -54,7 +45,6 @@ class _Point:
     failures: dict[Ask, str] = field(default_factory=dict)
 
     def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[ScalingRow]:
-        """All rows of the point for which something is known."""
         for kind in PREDICTIONS:
             told = self.speed_ups.get(kind, [])
             failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
@@ -102,8 +92,8 @@ class _Point:
             self.failures.setdefault(PREDICTED, str(error))
             return
         for kind in PREDICTIONS:
-            if kind in told["speed_up"]:
-                self.speed_ups.setdefault(kind, []).append(told["speed_up"][kind])
+            if kind in told:
+                self.speed_ups.setdefault(kind, []).append(told[kind])
             else:
                 self.failures.setdefault(kind, str(cost))
 
@@ -111,7 +101,7 @@ class _Point:
         """A block of the serial loop and of each number of workers."""
         asks: dict[str, Ask] = {SERIAL: SERIAL, **{f"{count} workers": count for count in counts}}
         found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed)
-        sides = dict(zip(asks.values(), found, strict=True))
+        sides = {asks[name]: side for name, side in found.items()}
         for ask, side in sides.items():
             if side.failure or side.digest != sides[SERIAL].digest:
                 self.failures.setdefault(ask, side.failure or "digest mismatch: not what the serial loop computes")
@@ -125,37 +115,30 @@ class _Point:
         return Subject(name, order, matched=True)
 
 
-def run(
-    path: Path,
-    run_id: str,
-    chosen: Sequence[Point],
-    *,
-    trials: int,
-    most_rounds: int | None,
-    effort: Effort,
-    tell: Tell,
-) -> tuple[list[ScalingRow], list[CostRow]]:
+def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
-    SCALING.check_absent(path)
-    found = _comparable(chosen)
+    SCALING.check_absent(study.path)
+    found, effort = _comparable(study.points), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
     if not found:
         raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
     counts = worker_counts(available_cpus())
     rows: list[ScalingRow] = []
     costs: list[CostRow] = []
-    for trial in range(trials):
+    for trial in range(study.trials):
         cost = _message_cost(effort.limit_s)
         if isinstance(cost, MessageCost):
-            costs += cost_rows(run_id, trial, available_cpus(), cost)
-            MESSAGES.write(path, costs)
+            costs += CostRow.of(study.run_id, trial, available_cpus(), cost)
+            MESSAGES.write(study.path, costs)
         for one in found:
             point = one.point
-            one.predict(most_rounds, effort.limit_s, cost, counts)
+            one.predict(study.most_rounds, effort.limit_s, cost, counts)
             one.measure(counts, f"{point.parameters} {trial}", effort)
-            rows = [row for each in found for row in each.rows(run_id, counts)]
-            SCALING.write(path, rows)
+            rows = [row for each in found for row in each.rows(study.run_id, counts)]
+            SCALING.write(study.path, rows)
             failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
-            tell(f"trial {trial + 1}/{trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}")
+            study.tell(
+                f"trial {trial + 1}/{study.trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}"
+            )
     return rows, costs
 
 

@@ -19,8 +19,8 @@ _MOST_MESSAGES = 20_000
 
 def predicted(
     workload: str, parameters: Mapping[str, Any], cost: Mapping[str, float] | None, counts: Sequence[int], cores: int
-) -> dict[str, Any]:
-    """Work and span of a measured round in ns, and the speed-up over one worker, by kind and number of workers.
+) -> dict[str, dict[str, float]]:
+    """The speed-up over one worker in the measured rounds, by kind and number of workers.
 
     The kinds are those of `scaling_table`. Without the `cost` of a message it is only the one of free messages.
 
@@ -38,13 +38,8 @@ def predicted(
     if not within:
         raise UnsupportedError("no reaction begins within the measured rounds, so there is nothing to predict from")
     spans, written = zip(*within, strict=True)
-    free = predict(rounds.program, spans)
-    speed_up = {PREDICTED: free.speed_up}
+    speed_up = {PREDICTED: predict(rounds.program, spans)}
     if cost is not None:
         paid = functools.partial(predict, rounds.program, spans, cost=MessageCost(**cost), written=written)
-        speed_up |= {PAID: paid().speed_up, HERE: paid(counts, cores=cores).speed_up}
-    return {
-        "work_ns": free.work_ns / task.rounds,
-        "span_ns": free.span_ns / task.rounds,
-        "speed_up": {kind: {str(count): value for count, value in told.items()} for kind, told in speed_up.items()},
-    }
+        speed_up |= {PAID: paid(), HERE: paid(counts, cores=cores)}
+    return {kind: {str(count): value for count, value in told.items()} for kind, told in speed_up.items()}

@@ -14,7 +14,7 @@ from benchmarks.regress.__main__ import main
 from benchmarks.regress.findings import find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, CannotCompareError, Trees, default_base, side_by_side
-from harness.measure.subject import Running, Subject
+from harness.measure.measured_processes import Running, Subject
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed

@@ -136,12 +136,6 @@ def test_a_broken_line_is_named(refused, results):
         assert "out/trials.csv, line 2: column trial: expected int, got 'first'; " in message
 
 
-def test_results_without_rows_have_no_report(refused, results):
-    path = results / "measurements.csv"
-    path.write_text(path.read_text().splitlines(keepends=True)[0])
-    assert "holds no rows" in refused("report", "out")
-
-
 def test_everything_there_is_to_run_is_listed(capsys):
     assert main(["list"]) == 0
     text = capsys.readouterr().out

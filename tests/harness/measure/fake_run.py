@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from harness.store.measurements import MEASUREMENTS
+from harness.store.measurement_table import MEASUREMENTS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
 TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")

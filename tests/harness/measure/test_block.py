@@ -11,7 +11,7 @@ import pytest
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.kept import Kept
-from harness.measure.subject import Subject, SubjectError
+from harness.measure.measured_processes import Subject, SubjectError
 from harness.measure.turn import Turn
 
 EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, warmup_s=(0.0, 1e9))
@@ -84,7 +84,7 @@ def fake(monkeypatch):
 
 
 def run(*subjects, effort=EFFORT, seed="1"):
-    return block.run(subjects, effort, seed, lambda subject: Path(f"/nowhere/{subject.name}"))
+    return list(block.run(subjects, effort, seed, lambda subject: Path(f"/nowhere/{subject.name}")).values())
 
 
 def subject(name, *lengths, **options):
@@ -200,8 +200,8 @@ def test_a_kept_process_runs_the_next_block_of_its_trial_and_ends_with_it():
     with Kept() as kept:
         kept.begin(0)
         for _ in range(2):
-            (_, found) = block.run([subject("a"), subject("b", kept=True)], EFFORT, "1", kept=kept)
-            assert not found.failure
+            found = block.run([subject("a"), subject("b", kept=True)], EFFORT, "1", kept=kept)
+            assert not found["b"].failure
             assert FakeRunning.alive == {"b"}
         assert FakeRunning.log.count("another") == 1
         kept.begin(1)

@@ -14,18 +14,16 @@ DETAIL = {"started_at": "2026-01-01T00:00:00Z", "outside_cores": 0.0}
 
 
 @pytest.fixture
-def trials(fake):
-    """Two trials of each of two points on two backends, in the order in which they run."""
+def grid(fake):
+    """A grid of two points, of which the first has both backends twice in a block."""
     settings = [Setting("actors", ("2", "5"))]
-    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=2)
-    return list(made.grid.trials())
+    return select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
 
 
 @pytest.fixture
-def grid(fake):
-    """A grid whose first point has both backends twice."""
-    settings = [Setting("actors", ("2", "5"))]
-    return select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
+def trials(grid):
+    """Two trials of each point on each backend, in the order in which they run."""
+    return list(grid.with_trials(2).trials())
 
 
 def detail_of(trial, duration_s):

@@ -10,8 +10,8 @@ from rich.console import Console
 from harness.measure import progress
 from harness.measure.block import Measured
 from harness.measure.forecast import Forecast
+from harness.measure.measured_processes import Subject
 from harness.measure.progress import Display
-from harness.measure.subject import Subject
 from harness.measure.turn import Turn
 from harness.plan.selection import Setting, select
 
@@ -19,13 +19,8 @@ from harness.plan.selection import Setting, select
 @pytest.fixture
 def trials(fake):
     """Four trials: two backends, two points."""
-    made = select(
-        "smoke",
-        workloads=["fake"],
-        backends=["serial", "ray-paper"],
-        settings=[Setting("actors", ("2", "5"))],
-        trials=1,
-    ).grid
+    settings = [Setting("actors", ("2", "5"))]
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 

@@ -56,16 +56,8 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
 @pytest.mark.slow(reason="a run and its completion; `make test` completes an interrupted run")
 def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsupported(harness):
     once = Path("once")
-    arguments = (
-        *TWO,
-        "--trials",
-        "2",
-        "--set",
-        "behaviour=good,refuses,breaks_once",
-        "--set",
-        f"file={once.resolve()}",
-    )
-    first = harness("run", *arguments, "--output", "out")
+    settings = ("--set", "behaviour=good,refuses,breaks_once", "--set", f"file={once.resolve()}")
+    first = harness("run", *TWO, "--trials", "2", *settings, "--output", "out")
     assert first.returncode == 1
     before = rows_of("out")
     assert {row.status for row in before if row.is_failure} == {"RuntimeError: not yet"}
@@ -99,10 +91,7 @@ def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harnes
     TRIALS.write(Path("out"), [replace(trial, status=status[trial.backend]) for trial in trials])
     done = harness("run", "--output", "out", "--resume")
     assert done.returncode == 1
-    assert {row.backend: row.status for row in rows_of("out")} == {
-        backends[0]: status[backends[0]],
-        backends[1]: OK,
-    }
+    assert {row.backend: row.status for row in rows_of("out")} == {backends[0]: status[backends[0]], backends[1]: OK}
 
 
 @pytest.mark.usefixtures("made_up")
@@ -154,12 +143,3 @@ def test_trials_can_be_added(harness, line):
     assert {row.trial_key[3] for row in rows_of("out")} == {0, 1}
     fewer = harness("run", "--trials", "1", "--output", "out", "--resume")
     assert fewer.stderr == "harness: out has 2 trials of a point; expected --trials 2 or more to add to them\n"
-
-
-def test_resuming_what_is_not_there_begins_nothing(harness):
-    done = harness("run", "--workload", "fake", "--backend", "serial", "--output", "missing", "--resume")
-    assert done.returncode == 2
-    assert (
-        done.stderr == "harness: missing: holds no run that could be resumed; leave out --resume to begin one there\n"
-    )
-    assert not Path("missing").exists()

@@ -97,10 +97,8 @@ def test_what_fails_in_a_block_is_a_row_and_the_others_are_whole(harness, monkey
     made = block.run
 
     def failing(*given):
-        return [
-            replace(one, failure="time limit: no result after 8 s") if one.subject.name == "reactor-inline" else one
-            for one in made(*given)
-        ]
+        found = made(*given)
+        return found | {"reactor-inline": replace(found["reactor-inline"], failure="time limit: no result after 8 s")}
 
     monkeypatch.setattr(block, "run", failing)
     done = harness("run", *ONE, "--output", "out")
@@ -199,7 +197,7 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--output", "missing"), "missing: holds no run that could be resumed"),
+        (("--output", "missing"), "missing: holds no run that could be resumed; leave out --resume to begin one there"),
         (("--output", "out", *TWO, "--set", "actors=7"), "out holds another grid"),
         (("--output", "out", "--trials", "100001"), "trials: expected 1 or more"),
     ],
@@ -209,3 +207,4 @@ def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness,
     done, real = (harness("run", *arguments, "--resume", *more) for more in (("--dry-run",), ()))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", real.stderr)
     assert message in done.stderr
+    assert not Path("missing").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from harness.report.summary import summarise
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS
+from harness.store.measurement_table import MEASUREMENTS
 from harness.store.trial_records import TRIALS
 from tests.harness.report.made_up import MACHINE
 

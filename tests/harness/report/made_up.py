@@ -2,23 +2,17 @@
 
 import json
 
-from harness.report import claims, document
+from harness.report import paper_claims, report_tables
 from harness.report.summary import summarise
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import SCALING, ScalingRow
 from plots.page import render
+from tests.harness import runs
 
-MACHINE = {
-    "cpu": {"model": "Abacus", "cores": 4},
-    "cores_allowed": 4,
-    "memory_gib": 1,
-    "kernel": "Linux",
-    "interpreter": {"implementation": "CPython", "version": "3.11"},
-    "packages": {"numpy": "2"},
-    "clock": {"tick_ns": 50},
+MACHINE = runs.MACHINE | {
     "sessions": [{"commit": "abc", "dirty": False, "load_average": [0.5], "command": ["run"], "started_at": "now"}],
 }
 # How many times as slow as the loop's overhead a backend's is.
@@ -81,27 +75,16 @@ def _rate(units, ns, unit):
     return {"throughput": (units / ns * 1e9, unit), "round_time": (ns, "ns")}
 
 
+def _row(backend, workload, given, trial, metric, value, unit):
+    parameters = json.dumps(given | {"rounds": 10, "seed": 0})
+    point = (workload, str(given.get("env", workload)), backend, *map(given.get, COLUMNS), None, parameters)
+    return Measurement("run", "2026-01-01T00:00:00Z", *point, trial, metric, value, unit, "aa-bb", "ok")
+
+
 def rows(trials=5, backends=tuple(BACKENDS), change=lambda row: row):
     """Rows of everything on these backends."""
     return [
-        change(
-            Measurement(
-                run_id="run",
-                started_at="2026-01-01T00:00:00Z",
-                workload=workload,
-                scenario=str(given.get("env", workload)),
-                backend=backend,
-                workers=None,
-                parameters=json.dumps(given | {"rounds": 10, "seed": 0}),
-                trial=trial,
-                metric=metric,
-                value=value * (1 + 0.03 * (trial * 7 % 5 - 2)),
-                unit=unit,
-                digest="aa-bb",
-                status="ok",
-                **{name: given.get(name) for name in COLUMNS},
-            )
-        )
+        change(_row(backend, workload, given, trial, metric, value * (1 + 0.03 * (trial * 7 % 5 - 2)), unit))
         for backend in backends
         for workload, given, metrics in _points(BACKENDS[backend])
         for trial in range(trials)
@@ -171,4 +154,4 @@ THEIRS = {"actors": 15}  # as in the paper
 
 def claimed(summary):
     """The rows of the paper's claims, by heading."""
-    return [dict(zip(claims.HEADINGS, row, strict=True)) for row in document.published_claims(summary).rows]
+    return [dict(zip(paper_claims.HEADINGS, row, strict=True)) for row in report_tables.published_claims(summary).rows]

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS, replace
+from harness.store.measurement_table import MEASUREMENTS, replace
 from harness.store.scaling_table import SCALING
 from tests.harness import runs
 

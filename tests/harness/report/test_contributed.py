@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.measure import block
-from harness.measure.subject import SubjectError
+from harness.measure.measured_processes import SubjectError
 from harness.plan import worker_counts
 from harness.prediction.speed_up import WORKERS
 from harness.report import contributed, readme
@@ -31,7 +31,7 @@ def predicted(function, arguments, _limit_s):
         return COST
     free = {str(count): float(count) for count in WORKERS}
     here = {str(count): EFFICIENCY * count for count in arguments[3]}
-    return {"speed_up": {PREDICTED: free, PAID: free, HERE: here}}
+    return {PREDICTED: free, PAID: free, HERE: here}
 
 
 @pytest.fixture
@@ -183,56 +183,48 @@ def test_without_a_file_the_page_says_so(harness, fake):
     assert Path("page.md").read_text() == f"{begin}\nNo file yet.\n{end}"
 
 
-def broken(content, case):
-    """A file's content with one fault, as text."""
-    rows, row, ours = content["measurements"], content["measurements"][0], "reactor-processes"
-    changes = {
-        "value": lambda: row.update(value="fast"),
-        "metric": lambda: row.update(metric="speed"),
-        "parameters": lambda: row.update(parameters="[]"),
-        "missing": lambda: row.pop("digest"),
-        "digest": lambda: rows[1].update(digest="other"),
-        "run": lambda: row.update(run_id="another"),
-        "twice": lambda: rows.append(row),
-        "backend": lambda: content.update(measurements=[one for one in rows if one["backend"] != ours]),
-        "prediction": content["predictions"].pop,
-        "workers": lambda: content["predictions"][0].update(workers=5),
-        "cores": lambda: content["machine"].pop("cores_allowed"),
-        "packages": lambda: content["machine"].update(packages=[]),
-        "format": lambda: content.update(format=2),
-        "off": lambda: content["outcomes"][0].update(off=1.0),
-        "outcomes": content["outcomes"].pop,
-        "rows": lambda: content.update(measurements=[]),
-    }
-    changes[case]()
-    return json.dumps(content)
+def row(**changes):
+    """Changes the first row."""
+    return lambda content: content["measurements"][0].update(changes)
 
 
+def without(backend):
+    return lambda content: content.update(measurements=[
+        one for one in content["measurements"] if one["backend"] != backend
+    ])  # fmt: skip
+
+
+# What is done to a file's content, and how that is refused.
 FAULTS = {
-    "value": "measurements[0].value: expected float | null, got str",
-    "metric": "measurements[0].metric: expected str matching regex",
-    "parameters": "measurements[0]: parameters: expected named values as JSON",
-    "missing": "measurements[0]: object missing required field digest",
-    "digest": "trial 0: digest differs",
-    "run": "a row of run another in the file of run",
-    "twice": "gym_sampling serial has trial 0 twice",
-    "backend": " lacks reactor-processes",
-    "prediction": "predictions: expected one of q_learning",
-    "workers": "predictions: expected one of gym_sampling",
-    "cores": "machine: object missing required field cores_allowed",
-    "packages": "machine.packages: expected object, got array",
-    "format": "format: expected int <= 1",
-    "off": "outcomes: gym_sampling is 1.0 off, by its rows 0.2",
-    "outcomes": "outcomes: expected 4, one for each point",
-    "rows": "measurements: expected at least one row",
+    "value": (row(value="fast"), "measurements[0].value: expected float | null, got str"),
+    "metric": (row(metric="speed"), "measurements[0].metric: expected str matching regex"),
+    "parameters": (row(parameters="[]"), "measurements[0]: parameters: expected named values as JSON"),
+    "run": (row(run_id="another"), "a row of run another in the file of run"),
+    "missing": (
+        lambda of: of["measurements"][0].pop("digest"),
+        "measurements[0]: object missing required field digest",
+    ),
+    "digest": (lambda of: of["measurements"][1].update(digest="other"), "trial 0: digest differs"),
+    "twice": (lambda of: of["measurements"].append(of["measurements"][0]), "gym_sampling serial has trial 0 twice"),
+    "backend": (without("reactor-processes"), " lacks reactor-processes"),
+    "prediction": (lambda of: of["predictions"].pop(), "predictions: expected one of q_learning"),
+    "workers": (lambda of: of["predictions"][0].update(workers=5), "predictions: expected one of gym_sampling"),
+    "cores": (lambda of: of["machine"].pop("cores_allowed"), "machine: object missing required field cores_allowed"),
+    "packages": (lambda of: of["machine"].update(packages=[]), "machine.packages: expected object, got array"),
+    "format": (lambda of: of.update(format=2), "format: expected int <= 1"),
+    "off": (lambda of: of["outcomes"][0].update(off=1.0), "outcomes: gym_sampling is 1.0 off, by its rows 0.2"),
+    "outcomes": (lambda of: of["outcomes"].pop(), "outcomes: expected 4, one for each point"),
+    "rows": (lambda of: of.update(measurements=[]), "measurements: expected at least one row"),
 }
 
 
 def test_a_broken_file_ends_in_one_line_with_its_name_and_fault(contribute, harness):
     (path,) = collected(contribute(4, "out"))
     good = path.read_text()
-    for case, fault in FAULTS.items():
-        path.write_text(broken(json.loads(good), case))
+    for case, (change, fault) in FAULTS.items():
+        content = json.loads(good)
+        change(content)
+        path.write_text(json.dumps(content))
         done = harness("contributed", "all")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), case
         assert done.stderr.startswith(f"harness: {path}: "), case

@@ -282,6 +282,6 @@ def test_every_published_figure_of_ours_is_in_the_file():
 
 
 def test_every_backend_of_the_catalogue_has_a_look_of_its_own():
-    assert set(style.known()) == {name for name in BACKENDS_TO_RUN if not name.endswith("-nogil")}
-    looks = [style.look(backend) for backend in style.known()]
+    assert style.LOOKS.keys() == {name for name in BACKENDS_TO_RUN if not name.endswith("-nogil")}
+    looks = style.LOOKS.values()
     assert len({look.color for look in looks}) == len({look.marker for look in looks}) == len(looks)

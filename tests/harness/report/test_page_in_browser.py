@@ -91,7 +91,6 @@ def chromium(tmp_path_factory):
         yield opened
 
 
-@pytest.mark.slow(reason="seconds in a browser, and every figure; `make test` has the faults that are found there")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.slow(reason="seconds in a browser, and every figure; `make test` has the faults that are found there")
 @pytest.mark.parametrize("size", [PHONE, TABLET, DESKTOP], ids=["phone", "tablet", "desktop"])

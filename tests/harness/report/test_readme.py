@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import UsageError
-from harness.report import markdown, readme, run_answer
+from harness.report import markdown, readme, readme_claims, run_answer
 from tests.harness.report import made_up
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, times
 
@@ -42,9 +42,9 @@ def test_readme_has_the_ends_of_a_run_and_of_that_of_the_paper_s_points_beside_i
     alone = made_up.summary(
         tmp_path / "quick", [row for row in several if '"object_bytes": 524288000' in row.parameters]
     )
-    assert readme.answered_by(alone) == (alone,)
+    assert readme_claims.answered_by(alone) == (alone,)
     beside = made_up.summary(tmp_path / "reference", several)
-    runs = readme.answered_by(alone)
+    runs = readme_claims.answered_by(alone)
     assert [run.path for run in runs] == [alone.path, beside.path]
     (answer,) = [one for one in run_answer.answers(*runs) if one.workload == "broadcast_gather"]
     assert len(answer.points) == len(alone.points) + sum(one.workload == "broadcast_gather" for one in beside.points)

@@ -7,11 +7,11 @@ from statistics import fmean
 import pytest
 
 from harness.errors import UsageError
-from harness.report import document, export, markdown, page
+from harness.report import export, markdown, page, report_tables
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.store import machine
-from harness.store.measurements import MEASUREMENTS
+from harness.store.measurement_table import MEASUREMENTS
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import MESSAGES, CostRow
 from harness.store.trial_records import TrialRecord
@@ -26,14 +26,21 @@ def ratio_of(summary, backend, baseline="serial"):
     return cell.speedups[baseline]
 
 
+def record(**changes):
+    """The first trial of the loop at the first point."""
+    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
+    given = {"started_at": "now", "duration_s": 1.0, "outside_cores": 0.0} | changes
+    return TrialRecord("gym_sampling", parameters, "serial", 0, **given)
+
+
 def sections(summary):
-    return {section.heading: list(section.lines) for section in document.headlines(summary)}
+    return {section.heading: list(section.lines) for section in report_tables.headlines(summary)}
 
 
 def test_a_limit_that_is_measured_is_taken_as_it_is(results):
     summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
     assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.5)
-    (table,) = document.tables(summary)
+    (table,) = report_tables.tables(summary)
     assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
 
 
@@ -62,14 +69,16 @@ def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
     backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
     summary = results(backends)
     assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.75)
-    (table,) = document.tables(summary)
+    (table,) = report_tables.tables(summary)
     assert table.columns[3:5] == ("x serial", "x ceiling")
     assert "lockstep" not in [table.rows[number][1] for number in table.best]
     assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
 
 
 def test_without_a_measured_ceiling_none_is_told(results):
-    assert "x ceiling" not in document.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
+    assert (
+        "x ceiling" not in report_tables.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
+    )
 
 
 def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
@@ -81,7 +90,7 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     found = sections(summary)
     assert "Failed" not in found
     assert found["Not run"] == ["gym_sampling CartPole-v1, 2 actors, envpool: no such thing"]
-    (table,) = document.tables(summary)
+    (table,) = report_tables.tables(summary)
     assert table.rows[1][1:3] == ("envpool", "not run")
 
 
@@ -186,7 +195,7 @@ def test_failures_are_said_and_have_no_value(results, tmp_path, row):
     assert sections(summary)["Failed"] == [
         "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
     ]
-    (table,) = document.tables(summary)
+    (table,) = report_tables.tables(summary)
     assert table.rows[-1] == ("", "ray-paper", "failed", "-", "1 failed")
 
 
@@ -202,16 +211,7 @@ def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row
 
 
 def test_doubts_stand_beside_the_numbers(results):
-    loaded = TrialRecord(
-        "gym_sampling",
-        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
-        "serial",
-        0,
-        started_at="now",
-        duration_s=1.0,
-        outside_cores=2.5,
-        measured_ns=5_000_000,
-    )
+    loaded = record(outside_cores=2.5, measured_ns=5_000_000)
     torn = dataclasses.replace(loaded, backend="reactor-inline")
     summary = results({"serial": [1.0, 2.0], "reactor-inline": STEADY}, details=[loaded, torn])
     (point,) = summary.points
@@ -231,12 +231,9 @@ def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(res
 
 def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_intervals(tmp_path):
     summary = summarise(runs.write(tmp_path / "run"))
-    (table,) = document.tables(summary)
-    assert [column for column in table.columns if column.partition(" ")[0] in ("startup", "memory", "CPU")] == [
-        "startup",
-        "memory",
-        "CPU per observation",
-    ]
+    (table,) = report_tables.tables(summary)
+    found = [column for column in table.columns if column.partition(" ")[0] in ("startup", "memory", "CPU")]
+    assert found == ["startup", "memory", "CPU per observation"]
     first = dict(zip(table.columns, table.rows[0], strict=True))
     assert first["startup"] == "100 [100, 100] ms"
     assert first["memory"] == "256 [256, 256] MiB"
@@ -272,25 +269,14 @@ def test_a_report_needs_no_machine_description(results, tmp_path):
 
 
 def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
-    known = TrialRecord(
-        "gym_sampling",
-        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
-        "serial",
-        0,
-        started_at="now",
-        duration_s=1.0,
-        outside_cores=0.0,
-        p50_ns=1e6,
-        p95_ns=2e6,
-        p99_ns=4e6,
-    )
+    known = record(p50_ns=1e6, p95_ns=2e6, p99_ns=4e6)
     details = [dataclasses.replace(known, trial=trial) for trial in range(5)]
     details[1] = dataclasses.replace(known, trial=1, p50_ns=4e6, p99_ns=None)
     inline = [dataclasses.replace(known, backend="reactor-inline", trial=trial) for trial in range(5)]
     summary = results({"serial": STEADY, "reactor-inline": STEADY, "ray-paper": STEADY}, details=[*details, *inline])
-    _, tails = document.tables(summary)
+    _, tails = report_tables.tables(summary)
     assert tails.title == "gym_sampling: round times"
-    assert tails.columns == document.TAIL_COLUMNS
+    assert tails.columns == report_tables.TAIL_COLUMNS
     assert tails.rows == (
         ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),

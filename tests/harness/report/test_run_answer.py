@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from harness.report import document, markdown, page, readme, run_answer, terminal
+from harness.report import markdown, page, readme, report_tables, run_answer, terminal
 from harness.report.summary import summarise
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
@@ -29,10 +29,10 @@ def test_a_workload_is_answered_at_the_points_of_least_and_most_lead_over_the_be
         {"serial": times(50), **OURS, "ray-tuned": times(50), "ray-pooled": times(40)},
     )
     (one,) = run_answer.answers(summary)
-    assert [(end.point.parameters["actors"], end.ray.rival) for end in one.ends] == [
+    assert [(end.point.parameters["actors"], end.ray.rival) for _, end in one.placed] == [
         (3, "ray-tuned"), (2, "ray-pooled"),
     ]  # fmt: skip
-    assert [end.ray.ratio.value for end in one.ends] == pytest.approx([1.25, 2.5])
+    assert [end.ray.ratio.value for _, end in one.placed] == pytest.approx([1.25, 2.5])
     assert (one.weakest.loop.standing, one.weakest.starts) == (SLOWER, 5)
     assert [row[:3] + row[-1:] for row in readme.table(summary).rows] == [
         ("gym_sampling", "weakest: CartPole-v1, 3 actors; observations/s", "**151**", "5"),
@@ -71,7 +71,10 @@ def results_without_parallel(summary):
     [
         (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.0, FASTER),
         (intervals.Estimate(0.5, 0.4, 0.6, 5), 1.0, SLOWER),
+        (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.4, FASTER),
         (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.6, UNDECIDED),
+        (intervals.Estimate(0.97, 0.96, 0.98, 5), 1.04, UNDECIDED),
+        (intervals.Estimate(0.9, 0.89, 0.91, 5), 1.04, SLOWER),
         (intervals.Estimate(1.5, 0.9, 1.6, 5), 1.0, UNDECIDED),
         (intervals.Estimate(1.5, 1.5, 1.5, 1), 1.0, TOO_FEW),
     ],
@@ -117,7 +120,7 @@ def test_where_nothing_can_be_compared_that_is_said(results):
     assert run_answer.answers(summary) == []
     assert "Nothing can be compared" in shown(summary, 100)
     assert run_answer.HEADING not in markdown.to_markdown(summary)
-    assert document.ANSWER_EXPLAINED not in page.render(summary, {})
+    assert report_tables.ANSWER_EXPLAINED not in page.render(summary, {})
 
 
 def test_the_last_screen_and_readme_say_what_doubts_mean(results):
@@ -138,7 +141,11 @@ def test_the_last_screen_says_than_whom_reactors_are_faster(results):
 
 @pytest.mark.parametrize(
     ("floors", "told"),
-    [({}, document.NOT_MEASURED), ({"a": 1.05}, "5.0 % (a)."), ({"a": 1.05, "b": 1.02}, "2.0 % (b) to 5.0 % (a).")],
+    [
+        ({}, report_tables.NOT_MEASURED),
+        ({"a": 1.05}, "5.0 % (a)."),
+        ({"a": 1.05, "b": 1.02}, "2.0 % (b) to 5.0 % (a)."),
+    ],
 )
 def test_noise_floors_are_told_from_the_lowest_to_the_highest(floors, told):
-    assert document.floors(SimpleNamespace(floors=floors)).startswith(f"Noise floor: {told}")
+    assert report_tables.floors(SimpleNamespace(floors=floors)).startswith(f"Noise floor: {told}")

@@ -9,38 +9,16 @@ from harness.errors import UsageError
 from harness.prediction.simulation import MessageCost
 from harness.report import study_tables
 from harness.store.phase_table import LAG, LAG_95, LANE_UNITS, LANES, STRAGGLER, PhaseRow
-from harness.store.scaling_table import (
-    HERE,
-    MEASURED,
-    MESSAGES,
-    PAID,
-    PREDICTED,
-    PREDICTIONS,
-    ScalingRow,
-    cost_rows,
-)
+from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PAID, PREDICTED, PREDICTIONS, CostRow, ScalingRow
 from harness.studies.breakdown.round_parts import NAMES
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
-    return ScalingRow(
-        run_id="a-run",
-        workload=workload,
-        scenario="CartPole-v1",
-        backend="reactor-inline" if kind in PREDICTIONS else "reactor-processes",
-        actors=actors,
-        object_bytes=None,
-        steps_per_message=None,
-        minibatch=None,
-        parameters=json.dumps({"actors": actors, "rounds": 10 * actors, "env": "CartPole-v1"}),
-        kind=kind,
-        workers=workers,
-        trials=3,
-        speedup=speedup,
-        low=speedup and 0.9 * speedup,
-        high=speedup and 1.1 * speedup,
-        status=status,
-    )
+    backend = "reactor-inline" if kind in PREDICTIONS else "reactor-processes"
+    parameters = json.dumps({"actors": actors, "rounds": 10 * actors, "env": "CartPole-v1"})
+    numbers = (speedup, speedup and 0.9 * speedup, speedup and 1.1 * speedup)
+    point = (workload, "CartPole-v1", backend, actors, None, None, None, parameters)
+    return ScalingRow("a-run", *point, kind, workers, 3, *numbers, status)
 
 
 ROWS = [
@@ -50,7 +28,7 @@ ROWS = [
 
 
 COST = MessageCost(4_400.0, 4_600.0, 21_000.0, 0.2)
-COSTS = cost_rows("a-run", 0, 2, COST)
+COSTS = CostRow.of("a-run", 0, 2, COST)
 # What is predicted with messages paid for is half of what is predicted without; on two cores four workers are as two.
 PAID_ROWS = [
     *ROWS,
@@ -102,25 +80,11 @@ def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
 
 def phase_rows(steps_per_message):
     """A trial of a point."""
+    parameters = json.dumps({"actors": 4, "rounds": 5, "steps_per_message": steps_per_message})
+    point = ("gym_sampling", "CartPole-v1", "reactor-inline", 4, None, steps_per_message, None, parameters)
     for phase in NAMES:
-        yield PhaseRow(
-            run_id="a-run",
-            started_at="2026-05-01T10:00:00Z",
-            workload="gym_sampling",
-            scenario="CartPole-v1",
-            backend="reactor-inline",
-            actors=4,
-            object_bytes=None,
-            steps_per_message=steps_per_message,
-            minibatch=None,
-            parameters=json.dumps({"actors": 4, "rounds": 5, "steps_per_message": steps_per_message}),
-            trial=0,
-            rounds=5,
-            phase=phase,
-            value=1000.0,
-            unit=LANE_UNITS.get(phase, "ns"),
-            status="ok",
-        )
+        of_phase = (phase, 1000.0, LANE_UNITS.get(phase, "ns"), "ok")
+        yield PhaseRow("a-run", "2026-05-01T10:00:00Z", *point, 0, 5, *of_phase)
 
 
 def test_points_that_differ_in_any_parameter_are_told_apart():

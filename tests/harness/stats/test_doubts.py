@@ -5,53 +5,44 @@ import pytest
 from harness.stats import doubts
 from harness.store import digests
 
-
-def keyed(found):
-    return {(backend, trial): reason for (_, _, backend, trial), reason in found.items()}
-
-
-def test_equal_digests_are_no_disagreement(row):
-    rows = [row(), row(backend="ray-paper"), row(backend="reactor-inline", trial=1)]
-    assert digests.disagreements(rows) == {}
-
-
-def test_serial_is_right_even_when_outvoted(row):
-    rows = [row(digest="11-1"), row(backend="a", digest="22-2"), row(backend="b", digest="22-2")]
-    assert keyed(digests.disagreements(rows)) == {
-        ("a", 0): "digest differs: 22-2, serial has 11-1",
-        ("b", 0): "digest differs: 22-2, serial has 11-1",
-    }
-
-
-def test_without_serial_most_backends_are_right(row):
-    rows = [row(backend=name, digest=digest) for name, digest in (("a", "11"), ("b", "22"), ("c", "11"))]
-    assert keyed(digests.disagreements(rows)) == {("b", 0): "digest differs: 22, most backends have 11"}
-
-
-def test_without_a_majority_nobody_is_right(row):
-    rows = [row(backend="b", digest="2" * 40), row(backend="a", digest="1" * 40)]
-    reason = "digest differs: no majority among a 11111111, b 22222222"
-    assert keyed(digests.disagreements(rows)) == {("a", 0): reason, ("b", 0): reason}
-
-
-def test_a_backend_has_one_vote_however_many_trials(row):
-    rows = [row(backend="a", digest="1", trial=trial) for trial in range(5)]
-    rows += [row(backend="b", digest="2"), row(backend="c", digest="2")]
-    assert set(keyed(digests.disagreements(rows))) == {("a", trial) for trial in range(5)}
+SPLIT = "digest differs: no majority among a 11111111, b 22222222"
+# Rows by what they change of a plausible one, and the reasons by backend and trial.
+DIGESTS = {
+    "equal": ([{}, {"backend": "ray-paper"}, {"backend": "reactor-inline", "trial": 1}], {}),
+    "serial is right even when outvoted": (
+        [{"digest": "11-1"}, {"backend": "a", "digest": "22-2"}, {"backend": "b", "digest": "22-2"}],
+        dict.fromkeys([("a", 0), ("b", 0)], "digest differs: 22-2, serial has 11-1"),
+    ),
+    "without serial most backends are right": (
+        [{"backend": name, "digest": digest} for name, digest in (("a", "11"), ("b", "22"), ("c", "11"))],
+        {("b", 0): "digest differs: 22, most backends have 11"},
+    ),
+    "without a majority nobody is right": (
+        [{"backend": "b", "digest": "2" * 40}, {"backend": "a", "digest": "1" * 40}],
+        {("a", 0): SPLIT, ("b", 0): SPLIT},
+    ),
+    "a backend has one vote however many trials": (
+        [{"backend": "a", "digest": "1", "trial": trial} for trial in range(5)]
+        + [{"backend": "b", "digest": "2"}, {"backend": "c", "digest": "2"}],
+        {("a", trial): "digest differs: 1, most backends have 2" for trial in range(5)},
+    ),
+    "a later trial that differs from the first": (
+        [{}, {"trial": 1, "digest": "other"}],
+        {("serial", 1): "digest differs: other, serial has aa-bb"},
+    ),
+    "points are compared for themselves": ([{}, {"parameters": '{"actors":3}', "digest": "other"}], {}),
+    "failed rows and rows without digest do not count": (
+        [{"digest": "x", "value": None, "status": "time limit"}, {"backend": "a"}, {"backend": "b", "digest": ""}],
+        {},
+    ),
+}
 
 
-def test_a_later_trial_that_differs_from_the_first_is_found(row):
-    rows = [row(), row(trial=1, digest="other")]
-    assert keyed(digests.disagreements(rows)) == {("serial", 1): "digest differs: other, serial has aa-bb"}
-
-
-def test_points_are_compared_for_themselves(row):
-    assert digests.disagreements([row(), row(parameters='{"actors":3}', digest="other")]) == {}
-
-
-def test_failed_rows_and_rows_without_digest_do_not_count(row):
-    rows = [row(digest="x").failed("time limit"), row(backend="a"), row(backend="b", digest="")]
-    assert digests.disagreements(rows) == {}
+@pytest.mark.parametrize("case", DIGESTS)
+def test_digests_that_disagree(row, case):
+    changes, reasons = DIGESTS[case]
+    found = digests.disagreements([row(**change) for change in changes])
+    assert {(backend, trial): reason for (_, _, backend, trial), reason in found.items()} == reasons
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,10 @@ import dataclasses
 
 import pytest
 
-from harness.report import document, export, markdown, page
+from harness.report import export, markdown, page, report_tables
 from harness.report.summary import summarise
 from harness.stats import noise_floor
 from harness.stats.intervals import Estimate
-from harness.stats.judgement import standing
 from harness.stats.noise_floor import SelfComparison
 from tests.harness import runs
 
@@ -33,18 +32,9 @@ def test_the_noisiest_backend_makes_the_floor_of_its_workload():
     assert noise_floor.by_workload([*rows, compared(1.2, workload="overhead")])["overhead"] == pytest.approx(1.04)
 
 
-@pytest.mark.parametrize(
-    ("value", "reach", "expected"),
-    [(1.03, 1.01, "undecided"), (0.97, 1.01, "undecided"), (1.06, 1.01, "faster"), (0.9, 1.01, "slower")],
-)
-def test_a_difference_within_the_floor_is_undecided_whatever_its_interval(value, reach, expected):
-    assert standing(Estimate(value, value / reach, value * reach, 5), 1.04) == expected
-    assert standing(Estimate(value, value / reach, value * reach, 5), 1.0) != "undecided"
-
-
 def test_the_report_says_it_in_every_form(tmp_path, monkeypatch):
     path = runs.write(tmp_path / "run", factors={"reactor-inline": 1 / 1.02})
-    assert document.NOT_MEASURED in markdown.to_markdown(summarise(path))
+    assert report_tables.NOT_MEASURED in markdown.to_markdown(summarise(path))
     monkeypatch.setattr(noise_floor, "of_run", lambda *_: iter([compared(1.2)]))
     summary = summarise(path)
     for text in (markdown.to_markdown(summary), page.render(summary, {})):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.plan import metrics
-from harness.store.measurements import MEASUREMENTS, derived, measured
+from harness.store.measurement_table import MEASUREMENTS, derived, measured
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.run_directory import stored_grid
 from harness.store.trial_records import TRIALS, TrialRecord

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.measure import subject
+from harness.measure import measured_processes
 from harness.store import machine
 
 
@@ -41,13 +41,7 @@ def test_a_session_says_what_was_called_on_which_code(monkeypatch):
 
 def test_a_session_has_paths_below_the_working_directory_without_it(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    command = [
-        "run",
-        "--free-threaded",
-        f"{tmp_path}/venv/python",
-        f"--output={tmp_path / 'out'}",
-        "/elsewhere",
-    ]
+    command = ["run", "--free-threaded", f"{tmp_path}/venv/python", f"--output={tmp_path / 'out'}", "/elsewhere"]
     session = machine.describe_session(command, {})
     assert session["command"] == ["run", "--free-threaded", "venv/python", "--output=out", "/elsewhere"]
 
@@ -126,6 +120,8 @@ def test_what_a_user_tells_ray_is_not_recorded_for_it_reaches_no_trial(monkeypat
     monkeypatch.setenv("RAY_worker_niceness", "7")
     monkeypatch.setenv("RAY_ADDRESS", "192.0.2.1:6379")
     assert not any(name.startswith("RAY_") for name in machine.describe_session(["run"], {})["variables"])
-    assert [name for name in subject.environment(subject.OWN_TREE, tmp_path) if name.startswith("RAY_")] == [
-        "RAY_TMPDIR"
-    ]
+    assert [
+        name
+        for name in measured_processes.environment(measured_processes.OWN_TREE, tmp_path)
+        if name.startswith("RAY_")
+    ] == ["RAY_TMPDIR"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.store import files
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow

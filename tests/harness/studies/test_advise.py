@@ -10,7 +10,7 @@ import pytest
 
 from harness.cli.commands import main
 from harness.measure.block import Measured
-from harness.measure.subject import Subject
+from harness.measure.measured_processes import Subject
 from harness.measure.turn import Turn
 from harness.studies.advise import choices
 from harness.studies.advise.answer import Answer, label

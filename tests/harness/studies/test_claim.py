@@ -25,7 +25,7 @@ def engine(monkeypatch):
             one.turns = {(sweep, 0): Turn(10, 10 * round_ns, 10 * round_ns) for sweep in range(3)}
         own.failure, own.digest = given.failure, given.digest
         given.blocks += 1
-        return found
+        return {one.subject.name: one for one in found}
 
     monkeypatch.setattr(claim_run.block, "run", run)
     monkeypatch.setattr(claim_run.psutil, "virtual_memory", lambda: SimpleNamespace(available=given.free, total=2**35))

@@ -57,7 +57,6 @@ class Measurement(OfPoint, OfTrial):
         return (*self.trial_key, self.metric)
 
     def failed(self, reason: str) -> "Measurement":
-        """The same row as a failure."""
         return replace(self, value=None, status=one_line(reason))
 
 
@@ -101,7 +100,7 @@ def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> di
     simulated work, were that spread evenly over the backend's workers.
     """
     _, per_round = work(task)
-    round_ns = math.exp(fmean(math.log(turn.round_ns()) for turn in turns))
+    round_ns = math.exp(fmean(math.log(turn.wall_ns / turn.rounds) for turn in turns))
     values = {
         "throughput": per_round / round_ns * 1e9,
         "round_time": round_ns,
@@ -110,11 +109,7 @@ def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> di
         "cpu_time": sum(turn.cpu_ns for turn in turns) / sum(turn.rounds for turn in turns) / per_round,
     }
     if hasattr(task, "work_seconds"):
-        values["overhead"] = round_ns - ideal_s(task, trial.workers) * 1e9
+        # How long the simulated work takes on these workers, None for one per member, if nothing else takes time.
+        turns_of_work = -(-task.members // (trial.workers or task.members))
+        values["overhead"] = round_ns - turns_of_work * float(task.work_seconds) * 1e9
     return {name: float(value) for name, value in values.items()}
-
-
-def ideal_s(task: Any, workers: int | None) -> float:
-    """How long a round's simulated work takes on these workers, None for one per member, if nothing else takes time."""
-    waits: int = -(-task.members // (workers or task.members))
-    return waits * float(task.work_seconds)

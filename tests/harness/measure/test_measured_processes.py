@@ -11,11 +11,10 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from harness.measure import block, processes
-from harness.measure import subject as subject_module
+from harness.measure import block, measured_processes, processes
 from harness.measure.block import Effort
 from harness.measure.kept import Kept
-from harness.measure.subject import Running, Subject, SubjectError, share_of_core, workload_order
+from harness.measure.measured_processes import Running, Subject, SubjectError, share_of_core, workload_order
 
 
 class Scripted(Running):
@@ -42,7 +41,7 @@ PARAMETERS = {"actors": 2, "env": "CartPole-v1"}
 def test_real_backends_compute_the_same_and_idle_between_turns(tmp_path):
     names = ["serial", "reactor-inline", "reactor-threads", "reactor-processes", "gymnasium-async"]
     subjects = [Subject(name, workload_order("gym_sampling", name, PARAMETERS, 20), matched=True) for name in names]
-    found = block.run(subjects, SHORT, "1", lambda one: tmp_path / one.name)
+    found = list(block.run(subjects, SHORT, "1", lambda one: tmp_path / one.name).values())
     assert [one.failure for one in found] == [""] * len(names)
     assert len({one.digest for one in found}) == 1
     assert all(len(one.turns) == 3 and one.startup_ns > 0 and one.peak_bytes > 2**20 for one in found)
@@ -56,13 +55,13 @@ def test_one_process_runs_several_programs_which_compute_what_fresh_ones_do(tmp_
     logs, pids, digests = (lambda one: tmp_path / one.name), set(), []
     with Kept() as kept:
         for order in orders:
-            (found,) = block.run([Subject("a", order, kept=True)], SHORT, "1", logs, kept=kept)
-            digests.append(found.digest)
+            found = block.run([Subject("a", order, kept=True)], SHORT, "1", logs, kept=kept)
+            digests.append(found["a"].digest)
             pids |= {tuple(running.pids) for running in kept._waiting.values()}
         assert kept.logs == {tmp_path / "a"}
     assert len(pids) == 1
     assert not any(psutil.pid_exists(pid) for own in pids for pid in own)
-    assert digests == [block.run([Subject("b", order)], SHORT, "1", logs)[0].digest for order in orders]
+    assert digests == [block.run([Subject("b", order)], SHORT, "1", logs)["b"].digest for order in orders]
 
 
 def test_a_kept_process_that_died_is_replaced_by_a_fresh_one(tmp_path):
@@ -70,7 +69,7 @@ def test_a_kept_process_that_died_is_replaced_by_a_fresh_one(tmp_path):
     found, pids = [], []
     with Kept() as kept:
         for _ in range(2):
-            (one,) = block.run([asked], SHORT, "1", lambda one: tmp_path / one.name, kept=kept)
+            one = block.run([asked], SHORT, "1", lambda one: tmp_path / one.name, kept=kept)["a"]
             found.append((one.failure, one.digest))
             (running,) = kept._waiting.values()
             processes = [psutil.Process(pid) for pid in running.pids]
@@ -154,7 +153,7 @@ def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinn
 
 @pytest.mark.parametrize(("lead_ns", "limit"), [(0, "60 s"), (1, "120 s")])
 def test_a_lead_has_time_of_its_own(spinning, monkeypatch, lead_ns, limit):
-    monkeypatch.setattr(subject_module, "_readable", lambda *_: set())  # nobody answers, whatever the time
+    monkeypatch.setattr(measured_processes, "_readable", lambda *_: set())  # nobody answers, whatever the time
     with pytest.raises(SubjectError, match=rf"^time limit: no result after {limit}$"):
         spinning.turn(1, lead_ns)
 

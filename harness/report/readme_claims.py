@@ -8,15 +8,17 @@ from harness import quantity
 from harness.plan.presets import TRIALS
 from harness.report import run_answer
 from harness.report.run_answer import PointAnswer
-from harness.report.summary import LOOP, PointSummary, Summary
+from harness.report.summary import LOOP, PointSummary, Summary, summarise
 from harness.report.text_table import TextTable
 from harness.stats.intervals import Estimate
+from harness.store.measurement_table import MEASUREMENTS
 from harness.store.trial_records import TrialRecord
 
 STARTS = TRIALS
 # Between runs of README's points on two days, ratios of backends whose code was the same moved by up to 24 %.
 OTHER_DAY = 1.25
 _INLINE = "reactor-inline"
+_PAPERS_POINTS = "reference"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,6 @@ class Claim:
         return expected([self.published])
 
     def agrees(self, ratio: Estimate) -> bool:
-        """Whether a ratio is in the expected range."""
         low, high = self.expected
         return low <= ratio.value <= high
 
@@ -51,8 +52,18 @@ class Claim:
 
     @property
     def place(self) -> str:
-        """The workload and the point."""
         return f"{self.point.workload} {self.point.label}"
+
+
+def answered_by(summary: Summary) -> tuple[Summary, ...]:
+    """The runs behind README's table: a run, and that of the paper's points beside it."""
+    return (summary, *beside(summary, _PAPERS_POINTS))
+
+
+def beside(summary: Summary, name: str) -> list[Summary]:
+    """The run of that name beside a run, if there is one."""
+    path = summary.path.parent / name
+    return [summarise(path)] if path != summary.path and (path / MEASUREMENTS.file_name).exists() else []
 
 
 def expected(published: Sequence[Estimate]) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.stats.limits import ceiling
+from harness.stats.reference_ceiling import ceiling
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, run_answer, study_tables
+from harness.report import paper_claims, run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats import intervals, limits
+from harness.stats import intervals, reference_ceiling
 from harness.stats.doubts import DOUBTS_EXPLAINED, MEANINGS
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.judgement import FASTER, SLOWER
-from harness.stats.limits import CEILING
+from harness.stats.reference_ceiling import CEILING
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
@@ -33,7 +33,7 @@ EXPLAINED = (
     f"Values are geometric means over starts with {CONFIDENCE:.0%} intervals (Student's t over blocks of turns in "
     "fresh processes). 'x': how many times as fast as that baseline, from turns taken beside each other; by CPU "
     "time where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
-    f"{limits.EXPLAINED} "
+    f"{reference_ceiling.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
     "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
     f"{DOUBTS_EXPLAINED}"
@@ -53,11 +53,12 @@ def headlines(summary: Summary) -> list[Section]:
     cells = [
         (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
     ]
+    scaling = (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
     sections = [
         Section(FAILED, tuple(f"{where}: {failure}" for where, cell in cells for failure in cell.failures)),
         Section(DOUBTED, summary.doubts),
         Section(NOISE, tuple(_noise(summary))),
-        Section("Scaling with workers, explained", tuple(_scaling(summary))),
+        Section("Scaling with workers, explained", scaling if summary.scaling else ()),
         Section("Not run", tuple(f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -76,11 +77,6 @@ def _noise(summary: Summary) -> Iterator[str]:
         )
     for workload, factor in summary.floors.items():
         yield f"{workload}: differences of less than {percent(factor)} are called undecided"
-
-
-def _scaling(summary: Summary) -> Iterator[str]:
-    if summary.scaling:
-        yield from (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
 
 
 def percent(factor: float) -> str:
@@ -134,7 +130,9 @@ def share(end: PointAnswer) -> str:
 
 def published_claims(summary: Summary) -> TextTable:
     """The paper's claims as a table, without rows where Ray was not called as the paper does."""
-    return TextTable(claims.HEADING, claims.HEADINGS, tuple(map(claims.cells, claims.rows(summary))))
+    return TextTable(
+        paper_claims.HEADING, paper_claims.HEADINGS, tuple(map(paper_claims.cells, paper_claims.rows(summary)))
+    )
 
 
 def tables(summary: Summary) -> list[TextTable]:
@@ -175,7 +173,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     rows: list[tuple[str, ...]] = []
     best: set[int] = set()
     for point in points:
-        leader = point.best(cell for cell in point.cells if not limits.is_limit(cell.backend))
+        leader = point.best(cell for cell in point.cells if not reference_ceiling.is_limit(cell.backend))
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))
@@ -210,7 +208,7 @@ def value(estimate: Estimate, unit: str) -> str:
     """A number with its interval, in the unit that suits."""
     base = unit.partition("/")[0]
     # Nothing of the unit stands in the cells where the heading says it all.
-    divisor, name = quantity.scale([estimate.value], base if quantity.has_prefixes(base) else "")
+    divisor, name = quantity.scale(estimate.value, base if quantity.has_prefixes(base) else "")
     text = quantity.estimated(estimate, write=lambda one: quantity.number(one / divisor))
     return f"{text} {name}" if name else text
 

@@ -35,12 +35,7 @@ from workloads.ray_styles import THREAD_LIMITS, is_setting
 
 OWN_TREE = Path(__file__).resolve().parents[2]
 # Numeric libraries get one thread per worker, on every backend alike.
-WORKER_VARIABLES = {
-    **THREAD_LIMITS,
-    "NUMEXPR_NUM_THREADS": "1",
-    "VECLIB_MAXIMUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-}
+WORKER_VARIABLES = {**THREAD_LIMITS, "NUMEXPR_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 _GRACE_SECONDS = 30.0  # for a supervisor to clean up
 _LONGEST_POLL_MS = 2**31 - 1  # 24 days
 # So the scratch directory has at most 24, as `ray_session` asks of the one in which it makes its own.
@@ -183,7 +178,6 @@ class Running:
         return told
 
     def ask(self) -> Any:
-        """The answer of a subject that is called once."""
         return self._answer(self.limit_s)["answer"]
 
     def turn(self, turn_ns: int, lead_ns: int) -> Turn:
@@ -210,7 +204,6 @@ class Running:
         self.rest()
 
     def confine(self, cpu: int) -> None:
-        """Have it run on this CPU."""
         for pid in self.pids:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(pid, {cpu})
@@ -224,7 +217,6 @@ class Running:
             process.send(number)
 
     def look(self) -> None:
-        """Find the processes that there are now."""
         with contextlib.suppress(OSError, psutil.Error):
             tree = psutil.Process(self._supervisor.pid).children(recursive=True)
             self.pids = [process.pid for process in tree]
@@ -249,7 +241,10 @@ class Running:
         while True:
             time.sleep(_LOOK_SECONDS)
             after, waited, wall_ns = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns() - began
-            kept_ns = {pid: _longest_wait_ns(waited_before[pid], threads) for pid, threads in waited.items()}
+            kept_ns = {  # the longest time that a thread was kept waiting
+                pid: max((ns - waited_before[pid].get(thread, 0) for thread, ns in threads.items()), default=0)
+                for pid, threads in waited.items()
+            }
             if wall_ns >= _CROWDED_LOOK_NS or max(kept_ns.values(), default=0) < _CROWDED_SHARE * wall_ns:
                 break
         shares = {
@@ -273,7 +268,6 @@ class Running:
         return processes.cpu_ns(self.pids)
 
     def held_bytes(self) -> int:
-        """Memory that its processes hold together."""
         return processes.resident_bytes(self.pids)
 
     def _answer(self, limit_s: float) -> dict[str, Any]:
@@ -349,11 +343,6 @@ def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
     whole one, however many others run.
     """
     return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
-
-
-def _longest_wait_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
-    """The longest time that a thread of a process was kept waiting."""
-    return max((waited - before.get(thread, 0) for thread, waited in after.items()), default=0)
 
 
 def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:

@@ -17,15 +17,9 @@ from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
 HEADING = "The paper's claims"
 HEADINGS = (
-    "claim",
-    "published",
-    "here, against ray-paper",
-    "best Ray",
-    "plain loop",
-    "direction here",
-    "Ray otherwise",
+    "claim", "published", "here, against ray-paper", "best Ray", "plain loop", "direction here", "Ray otherwise",
     "starts",
-)
+)  # fmt: skip
 EXPLAINED = (
     "Of points that the paper also has. 'published': how many times as fast as Ray its reactors were, from the "
     "lowest of these points to the highest. The next columns show the same of reactors on all cores here, against Ray "
@@ -118,18 +112,13 @@ def rows(summary: Summary) -> Iterator[ClaimRow]:
         )
 
 
-def hypothesis(summary: Summary) -> ClaimRow:
-    """The hypothesis that threads without a GIL accelerate reinforcement learning, from a run that has them."""
-    found = threads.points(summary)
+def hypothesis(summary: Summary | None) -> ClaimRow:
+    """The hypothesis that threads without a GIL accelerate reinforcement learning, from a run that has them, if any."""
+    found, floors = (threads.points(summary), summary.floors) if summary else ([], {})
     own = [cell for point in found if (cell := point.cell(threads.THREADS)) is not None]
     best = tuple(best[0] for cell in own if (best := cell.best_ray) is not None)
-    floor = max((summary.floors.get(point.workload, 1.0) for point in found), default=1.0)
+    floor = max((floors.get(point.workload, 1.0) for point in found), default=1.0)
     return ClaimRow(_HYPOTHESIS, (), 0, _to(RAY_PAPER, own), best, _to(LOOP, own), {}, floor)
-
-
-def not_measured() -> tuple[str, ...]:
-    """The row of the hypothesis where no run has threads without a GIL."""
-    return cells(ClaimRow(_HYPOTHESIS, (), 0, (), (), (), {}, 1.0))
 
 
 def _to(baseline: str, cells: Sequence[Cell]) -> tuple[Estimate, ...]:
@@ -138,11 +127,10 @@ def _to(baseline: str, cells: Sequence[Cell]) -> tuple[Estimate, ...]:
 
 def cells(row: ClaimRow) -> tuple[str, ...]:
     """A row as text."""
-    ends = dict.fromkeys(f"{end(row.published):.2f}x" for end in (min, max)) if row.published else [NOTHING]
     some = f" (without {counted(row.lacking, 'point')})" if row.lacking else ""
     return (
         row.claim,
-        " to ".join(ends) + some,
+        (quantity.from_to(row.published, "{:.2f}x".format) or NOTHING) + some,
         *map(range_of, (row.ray_paper, row.best_ray, row.loop)),
         row.holds,
         "; ".join(f"{name} {range_of(found)}" for name, found in row.otherwise.items()) or NOTHING,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.report import claims, document, markdown, published
+from harness.report import markdown, paper_claims, published, report_tables
 from tests.harness.report.made_up import THEIRS, claimed, times
 
 
@@ -60,12 +60,12 @@ def test_a_point_that_the_paper_does_not_have_says_nothing_of_its_claim(results,
 def test_without_ray_nothing_is_said_of_the_claim(results):
     summary = results({"serial": times(150), "reactor-processes": times(100)})
     assert not claimed(summary)
-    assert claims.HEADING not in markdown.to_markdown(summary)
+    assert paper_claims.HEADING not in markdown.to_markdown(summary)
 
 
 def test_of_two_trials_no_interval_is_shown(results):
     summary = results({"serial": [100, 120], "reactor-inline": [150, 130]})
-    (table,) = document.tables(summary)
+    (table,) = report_tables.tables(summary)
     assert table.rows[1][1] == "reactor-inline"
     assert "[" not in "".join(cell for row in table.rows for cell in row)
 
@@ -74,4 +74,4 @@ def test_the_part_of_the_time_that_the_paper_claims_for_q_learning_is_that_of_on
     theirs, ours = (published.series("q_learning")[system].points for system in ("ray", "lf"))
     less = {x: f"{100 * (1 - ours[x].value / theirs[x].value):.1f} %" for x in ours}
     (minibatch,) = [x for x, part in less.items() if part == "31.2 %"]
-    assert f"{less[minibatch]} less time with a minibatch of {minibatch}" in claims._CLAIMS["q_learning"]
+    assert f"{less[minibatch]} less time with a minibatch of {minibatch}" in paper_claims._CLAIMS["q_learning"]
