@@ -25,7 +25,8 @@ _PAPERS_POINTS = "reference"
 class Claim:
     """How many times as fast a backend is as a baseline at a point. `published`: the ratio in the results.
 
-    `seconds`: what measuring it takes. `peak_bytes`: the memory that both sides hold together.
+    `seconds`: what measuring it takes. `peak_bytes`: the memory that the larger side holds: without room for both, a
+    block runs one after the other.
     """
 
     name: str
@@ -91,7 +92,7 @@ def _of_point(name: str, end: PointAnswer, ours: str, records: Sequence[TrialRec
     for name, backend, baseline, ratio in found:
         own = [one for one in records if one.point == end.point.key and one.backend in (backend, baseline)]
         taken = sum(fmean(one.duration_s for one in own if one.backend == side) for side in (backend, baseline))
-        held = sum(max(one.peak_bytes or 0 for one in own if one.backend == side) for side in (backend, baseline))
+        held = max(one.peak_bytes or 0 for one in own)
         yield Claim(name, end.point, backend, baseline, ratio, STARTS * taken, held)
 
 
