@@ -37,7 +37,10 @@ class PointRatios:
         return intervals.ratio_of_turns(blocks) if blocks else None
 
     def blocks(self, backend: str, baseline: str) -> list[list[float]]:
-        """Log ratios of neighbouring turns, by block; where none were recorded, the one of each trial's values."""
+        """Log ratios of neighbouring turns, by block; or of the trials' values, if a block has no such turns.
+
+        A block has none if memory had no room for both backends at once.
+        """
         if baseline == CEILING:
             known = {name: values for name, values in self.trials.items() if shares_ceiling(backend, name)}
             baseline = ceiling(known, self._faster_is_more) or ""
@@ -48,7 +51,7 @@ class PointRatios:
             less = self._uncounted_ns(baseline), self._uncounted_ns(backend)
             found = by_block(self._taken, self._point, (baseline, 0), (backend, 0), common, less)
         # An overhead is a difference, and may come out as nothing: then there is no ratio.
-        if not found and all(own[trial] > 0 and other[trial] > 0 for trial in common):
+        if len(found) < len(common) and all(own[trial] > 0 and other[trial] > 0 for trial in common):
             sign = 1 if self._faster_is_more else -1
             found = [[sign * math.log(own[trial] / other[trial])] for trial in common]
         return found

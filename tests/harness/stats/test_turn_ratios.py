@@ -2,9 +2,11 @@
 
 import json
 import math
+from statistics import fmean
 
 import pytest
 
+from harness.stats.point_ratios import PointRatios
 from harness.stats.turn_ratios import by_block
 from harness.store.recorded_turns import RecordedTurn, RecordedTurns
 
@@ -53,3 +55,16 @@ def test_what_does_not_count_is_taken_from_every_turn_and_nothing_is_compared_wh
     found = by_block(turns, point, ("reactor-processes", 0), ("serial", 0), BOTH, less=(10, 3))
     assert found == [pytest.approx(pairs)] * 2
     assert by_block(turns, point, ("reactor-processes", 0), ("serial", 0), BOTH, less=(10, 4)) == []
+
+
+@pytest.mark.parametrize(("apart", "ratio"), [((), 20 / 4), ((1,), 3.0)], ids=["all side by side", "one block apart"])
+def test_trials_values_are_compared_where_a_block_has_no_turns_side_by_side(row, apart, ratio):
+    left_out = [("serial", trial, sweep) for trial in apart for sweep in range(3)]
+    values = {"serial": 10.0, "reactor-processes": 30.0}
+    rows = [
+        row(workload=POINT[0], parameters=POINT[1], backend=backend, trial=trial, metric="throughput", value=value)
+        for backend, value in values.items()
+        for trial in BOTH
+    ]
+    blocks = PointRatios(rows, RecordedTurns(taken(POINT, *left_out))).blocks("serial", "reactor-processes")
+    assert [math.exp(fmean(logs)) for logs in blocks] == pytest.approx([1 / ratio if apart else ratio] * 2)
