@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from harness.measure.turn import BIN, Turn
 
 
-def of(turns: Iterable[Turn]) -> dict[str, float | None]:
+def of(turns: Iterable[Turn]) -> dict[str, Any]:
     """The percentiles of all rounds of these turns together, in ns, to half a percent, by the columns of a trial.
 
     None where too few rounds are beyond.

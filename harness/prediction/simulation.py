@@ -114,7 +114,7 @@ def _parts(split: Mapping[int, Plan], program: Elaborated) -> dict[int, Items]:
             # The same values for several workers are encoded once.
             parts[0].append(Send(worker, () if carried in sent else carried))
             sent.add(carried)
-            # What is captured goes to worker 0, which keeps the event queue.
+            # Captured values go to worker 0, which keeps the event queue.
             sources = (triggers[index].source for index in part.captures)
             captured = (source for source in sources if source is not None)
             parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *captured))]
