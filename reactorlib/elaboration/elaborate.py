@@ -62,8 +62,8 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
     order, cycle = order_of(resolution, graph, faults)
     program = Elaborated(
         cls=cls, parameters=parameters, root=root, instances=instances, ports=tuple(resolution.ports),
-        cell_of=tuple(resolution.alias), cell_path=resolution.path, outputs=resolution.outputs,
-        reactions=tuple(resolution.reactions), forwards=tuple(resolution.forwards),
+        channels=resolution.channels, cell_of=tuple(resolution.alias), cell_path=resolution.path,
+        outputs=resolution.outputs, reactions=tuple(resolution.reactions), forwards=tuple(resolution.forwards),
         triggers=tuple(resolution.triggers), modes=tuple(resolution.modes), reset_states=resets, graph=graph,
         order=order, cycle=cycle,
     )  # fmt: skip

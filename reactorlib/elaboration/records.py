@@ -214,6 +214,7 @@ class Elaborated(NamedTuple):
     root: Instance
     instances: tuple[Instance, ...]
     ports: tuple[BoundPort, ...]
+    channels: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
     cell_path: CellPaths
     outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
