@@ -181,7 +181,7 @@ def made(cls: type[Reactor], parameters: Mapping[str, int]) -> Program:
 def links(program: Program) -> int:
     """Channels of ports, and of connections."""
     connected = sum(len(connection.targets) for instance in program.instances for connection in instance.connections)
-    return len(program.cell_of) + connected
+    return program.channels + connected
 
 
 # The table, by part; subjects of a part are measured beside each other.
