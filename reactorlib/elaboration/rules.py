@@ -68,9 +68,11 @@ def initial_fault(modes: Iterable[BoundMode]) -> str | None:
 def policy_fault(action: BoundAction) -> str | None:
     """Why an action cannot have its policy, or None."""
     policy = action.declaration.policy
-    if policy and policy not in _POLICIES:
+    if policy is None:
+        return None
+    if policy not in _POLICIES:
         return f"unknown policy {policy!r}: one of {', '.join(_POLICIES)}"
-    if policy and action.min_spacing is None:
+    if action.min_spacing is None:
         return f"policy {policy!r} without a spacing: give it a min_spacing, such as 0"
     return None
 
