@@ -25,8 +25,8 @@ _PAPERS_POINTS = "reference"
 class Claim:
     """How many times as fast a backend is as a baseline at a point. `published`: the ratio in the results.
 
-    `seconds`: what measuring it takes. `peak_bytes`: the memory that the larger side holds: without room for both, a
-    block runs one after the other.
+    `seconds`: what measuring it takes. `peak_bytes`: the memory that the larger side holds. Without room for both,
+    a block runs one after the other.
     """
 
     name: str
