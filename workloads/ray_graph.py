@@ -11,7 +11,6 @@ waits for ever.
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -71,14 +70,14 @@ def broadcast_graph(session: Session, methods: Sequence[Any], message_bytes: int
 
 
 def _forgo_torch(_actor: object) -> int:
-    """In a graph an actor imports torch, if it is there, to look for accelerators. If its own code does not use
-    torch, pretend that it is not installed. The import takes longer than the rest of an actor's start, holds more
-    memory, and makes every message look for a device. Returns the actor's process id.
+    """In a graph an actor imports torch, if it is there, and looks for an accelerator at every message.
+
+    The import takes longer than the rest of an actor's start, and holds more memory. No message of ours is for an
+    accelerator, so pretend to the graph that torch is not installed. Returns the actor's process id.
     """
     from ray.experimental.channel.common import ChannelContext
 
-    if "torch" not in sys.modules:
-        ChannelContext.get_current()._torch_available = False
+    ChannelContext.get_current()._torch_available = False
     return os.getpid()
 
 

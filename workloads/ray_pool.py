@@ -1,8 +1,8 @@
 """Members in shares, one per core: the driver holds the first share, and a Ray actor each of the others.
 
 Or each member has an actor of its own, and the driver has none. A call to an actor asks all members of its share, and
-one message brings their replies. The driver asks its own members between the calls and the wait for the replies. Shares
-are made as reactors are placed on workers.
+one message brings their replies. Small calls and replies are packed by one pickle. The driver asks its own members
+between the calls and the wait for the replies. Shares are made as reactors are placed on workers.
 """
 
 import pickle
@@ -43,9 +43,9 @@ class Share:
             self._is_small = _pickled_bytes(replies) <= INLINE_LIMIT_BYTES
         return pickle.dumps(replies, protocol=5) if self._is_small else replies
 
-    def batch_of(self, call: tuple[Any, ...]) -> Batch:
-        """The same for a compiled graph, which has one input: the method and its arguments."""
-        return self.batch(*call)
+    def batch_of(self, call: bytes | tuple[Any, ...]) -> Batch:
+        """The same for a call in one value: the method and its arguments, or a pickle of both."""
+        return self.batch(*(pickle.loads(call) if isinstance(call, bytes) else call))
 
 
 class Pool:
@@ -63,6 +63,7 @@ class Pool:
     ) -> None:
         members = list(arguments)
         self._execute: ExecuteAll | None = None
+        self._is_small: bool | None = None  # as the first call was, and the others are like it
         if apart:
             self.actors = ray_session.start(share_class, ((member_class, [own]) for own in members))
             self.own = share_class(member_class, [])
@@ -96,10 +97,19 @@ class Pool:
         return replies
 
     def _call(self, method: str, arguments: tuple[Any, ...], stored: bool) -> list[Any]:
+        if stored and self._execute is None:
+            sent = [ray.put(argument) for argument in arguments] if self.actors else []
+            return [actor.batch.remote(method, *sent) for actor in self.actors]
+        call = self._packed((method, *arguments))
         if self._execute is not None:
-            return self._execute((method, *arguments))
-        sent = [ray.put(argument) for argument in arguments] if stored and self.actors else arguments
-        return [actor.batch.remote(method, *sent) for actor in self.actors]
+            return self._execute(call)
+        return [actor.batch_of.remote(call) for actor in self.actors]
+
+    def _packed(self, call: tuple[Any, ...]) -> bytes | tuple[Any, ...]:
+        """One pickle of a small call for all actors. Ray sends bytes as they are, and pickles all else in Python."""
+        if self._is_small is None:
+            self._is_small = _pickled_bytes(call) <= INLINE_LIMIT_BYTES
+        return pickle.dumps(call, protocol=5) if self._is_small else call
 
 
 def _pickled_bytes(value: Any) -> int:

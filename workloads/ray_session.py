@@ -21,7 +21,7 @@ import psutil
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
-from workloads import ray_nodes
+from workloads import ray_nodes, ray_tensors
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
 from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, is_setting
@@ -86,8 +86,16 @@ class Session:
         return started
 
     def await_actors(self) -> None:
-        """Return once all actors that were started live, and have made what their constructors make."""
-        ray.get([actor.__ray_ready__.remote() for actor in self.actors])
+        """Return once all actors that were started live, and have made what their constructors make.
+
+        From then on tensors are pickled through NumPy, here and in the actors, unless the style is "paper".
+        """
+        if _open is None or _open.style == "paper":
+            ray_tensors.send_as_torch_does()
+            ray.get([actor.__ray_ready__.remote() for actor in self.actors])
+            return
+        ray.get([actor.__ray_call__.remote(ray_tensors.send_as_arrays) for actor in self.actors])
+        ray_tensors.send_as_arrays()
 
     def on_end(self, ending: Callable[[], object]) -> None:
         """Have something done when the run ends, while its actors still live."""

@@ -1,4 +1,4 @@
-"""Options of Ray against `ray-tuned`: every option makes rounds, and the ratio is of rounds per second."""
+"""Options of Ray: every option makes rounds on every backend, and the ratio is of rounds per second."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from benchmarks import ray_options
-from benchmarks.ray_options import OPTIONS, SIZES
+from benchmarks.ray_options import OPTIONS, SHARES, SIZES
 from harness.measure.block import Measured
 from harness.measure.turn import Turn
 from tests.choice import first
@@ -14,7 +14,7 @@ from tests.pages import ROOT
 
 
 def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, capsys):
-    half, failing = list(OPTIONS)[1:3]
+    half, failing = list(OPTIONS[SHARES])[1:3]
 
     def run(subjects, *_):
         found = [Measured(subject) for subject in subjects]
@@ -25,7 +25,7 @@ def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, c
         return {one.subject.name: one for one in found}
 
     monkeypatch.setattr(ray_options.block, "run", run)
-    assert ray_options.main(["--blocks", "3"]) == 0
+    assert ray_options.main(["--blocks", "3", "--backend", SHARES]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert [line.removeprefix(half).strip() for line in printed if line.startswith(half)] == [
         "2.00x [2.00, 2.00], 3 starts: faster"
@@ -37,11 +37,15 @@ def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, c
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("option", "size"),
-    first(1, [(option, size) for option in OPTIONS for size in SIZES], "a Ray of its own for each option"),
+    ("backend", "option", "size"),
+    first(
+        1,
+        [(backend, option, size) for backend, options in OPTIONS.items() for option in options for size in SIZES],
+        "a Ray of its own for each option",
+    ),
 )
-def test_every_option_makes_rounds(option, size):
-    code = f"from benchmarks.ray_options import *; rounds(Meter(1, 2, laps=2), {option!r}, {size!r})"
+def test_every_option_makes_rounds(backend, option, size):
+    code = f"from benchmarks.ray_options import *; rounds(Meter(1, 2, laps=2), {backend!r}, {option!r}, {size!r})"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
     )

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 TOLD = """
 import importlib.util, sys
 from workloads.ray_graph import _forgo_torch
@@ -21,9 +23,6 @@ def told(before):
     return done.stdout.split()
 
 
-def test_an_actor_without_use_for_torch_forgoes_it_and_its_own_code_may_import_it_later():
-    assert told("") == ["False", "False", "True"]
-
-
-def test_an_actor_that_uses_torch_keeps_it():
-    assert told("import torch") == ["True", "True", "True"]
+@pytest.mark.parametrize("before", ["", "import torch"])
+def test_a_graph_looks_for_no_device_and_the_actors_own_code_may_use_torch(before):
+    assert told(before) == ["False", str(bool(before)), "True"]

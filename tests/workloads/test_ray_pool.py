@@ -1,6 +1,7 @@
 """A pool's shares, batches and calls; that they compute the loop's bits is tested with each workload."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,14 +31,16 @@ class Session:
 
 
 class Actor:
-    """Answers calls as a Ray actor, in this process."""
+    """Answers calls as a Ray actor, in this process; `heard` are its calls in one value."""
 
     def __init__(self, share):
-        self.share = share
-        self.batch = self
+        self.share, self.heard = share, []
+        self.batch = SimpleNamespace(remote=share.batch)
+        self.batch_of = SimpleNamespace(remote=self._batch_of)
 
-    def remote(self, method, *arguments):
-        return self.share.batch(method, *arguments)
+    def _batch_of(self, call):
+        self.heard.append(call)
+        return self.share.batch_of(call)
 
 
 @pytest.fixture
@@ -80,6 +83,15 @@ def test_a_pool_gathers_in_the_members_order(cores, size, pool_of):
     assert [reply[0] for reply in pool_of(5, cores, size).gather("add", 1)] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_small_call_is_pickled_once_for_all_actors_and_a_large_one_is_left_to_ray(size, pool_of):
+    pool = pool_of(3, 3)
+    assert [len(reply) for reply in pool.gather("add", np.ones(size))] == [size] * 3
+    first, second = (actor.heard[0] for actor in pool.actors)
+    assert first is second
+    assert isinstance(first, bytes) == (size == 1)
+
+
 @pytest.mark.parametrize("cores", [1, 3])
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_a_compiled_pool_executes_its_graph_once_a_round_and_steps_its_own_share_before_it_waits(
@@ -95,8 +107,7 @@ def test_a_compiled_pool_executes_its_graph_once_a_round_and_steps_its_own_share
     own = pool.own.replies
     monkeypatch.setattr(pool.own, "replies", lambda *call: log.append("own") or own(*call))
     for actor in pool.actors:
-        actor.batch_of = actor.share.batch_of
-        actor.remote = None
+        actor.batch, actor.batch_of = None, actor.share.batch_of
     pool.compile(Session(), 8)
     for value in (1, 2):
         assert [reply[0] for reply in pool.gather("add", value, stored=True)] == [value + index for index in range(5)]
