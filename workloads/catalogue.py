@@ -48,7 +48,7 @@ class Backend:
     suite compares, "peer" for what stands beside it, "limit" for the reference ceiling, which is no bound.
     `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
     workers are on another node, made of this machine's namespaces (see two_nodes). `interpreter`: the one that it runs
-    on, such as FREE_THREADED; empty for the suite's own.
+    on, such as FREE_THREADED, or empty for the suite's own.
     """
 
     name: str
@@ -277,8 +277,8 @@ BACKENDS |= {
     )
     for name in _WITHOUT_A_GIL
 }
-# Those that a run with a free-threaded interpreter adds to its own. Processes need none, and lockstep on threads is
-# for the preset that compares threads with processes.
+# The backends that a run with a free-threaded interpreter adds to its own. Processes need no such interpreter.
+# Lockstep on threads is for the preset that compares threads with processes.
 BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name not in ("reactor-processes", "lockstep-threads"))
 
 

@@ -30,8 +30,8 @@ _LOADED = 0.25
 
 @dataclass(frozen=True)
 class Cost:
-    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
-    stepping on all cores (see `Answer.ideal_ns`): messages, scheduling, waiting, and idle cores.
+    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round that
+    messages, scheduling, waiting and idle cores add to stepping on all cores (see `Answer.ideal_ns`).
     """
 
     backend: str
