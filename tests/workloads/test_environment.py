@@ -1,4 +1,4 @@
-"""Environments by their names: registered, of a module or file, made up; and what is refused."""
+"""Environments by their names: registered, of a module or file, made up, or refused."""
 
 import pickle
 import subprocess
