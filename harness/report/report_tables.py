@@ -30,8 +30,8 @@ _SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", 
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
-    f"Values are geometric means over starts with {100 * CONFIDENCE:.0f} % intervals (Student's t over blocks of turns in "
-    "fresh processes). 'x': how many times as fast as that baseline, from alternating turns. It compares CPU time "
+    f"Values are geometric means over starts with {100 * CONFIDENCE:.0f} % intervals (Student's t over blocks of turns "
+    "in fresh processes). 'x': how many times as fast as that baseline, from alternating turns. It compares CPU time "
     "where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
     f"{reference_ceiling.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
