@@ -100,7 +100,7 @@ def calls(meter: Meter, count: int = 100) -> None:
 
 
 def _shape(name: str, parameters: dict[str, int]) -> tuple[type[Reactor], dict[str, Any]]:
-    """A shape by its name, and what it is made with."""
+    """The class of a shape, by its name, and the parameters of its constructor."""
     cls: type[Reactor] = getattr(shapes, name, None) or getattr(structures, name)
     return cls, parameters or {"clients": 15}
 

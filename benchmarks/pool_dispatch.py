@@ -116,7 +116,7 @@ def asynchronous(meter: Meter, series: str, **options: Any) -> None:
 
 
 def lockstep(meter: Meter, series: str, workers: int | None) -> None:
-    """All environments at once with TorchRL's ParallelEnv: in so many workers, or one in each."""
+    """Step all environments at once with TorchRL's ParallelEnv, in `workers` workers or in one for each."""
     import torch
     from torchrl.envs import ParallelEnv, SerialEnv
 

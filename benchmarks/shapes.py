@@ -14,7 +14,7 @@ class Metered(Reactor):
         self.left = meter.warmup
 
     def is_over(self) -> bool:
-        """Called at the end of a lap: begins the next, or stops where that was the last; whether it was."""
+        """At the end of a lap, begin the next one, or stop. Return whether this lap was the last."""
         self.left = self.meter.next_lap()
         if not self.left:
             request_stop()
@@ -22,7 +22,7 @@ class Metered(Reactor):
 
 
 class Client(Reactor):
-    """Answers with what it is asked."""
+    """Replies with the value of the request."""
 
     request = Input[int]()
     reply = Output[int]()

@@ -77,7 +77,7 @@ class Timers(Reactor):
 
 
 class Node(Reactor):
-    """A node of a tree: a leaf answers; any other passes the request down and one of its children's answers up."""
+    """A node of a tree. A leaf answers. Any other node passes the request down, and the answer of one child up."""
 
     request = Input[int]()
     reply = Output[int]()
@@ -94,7 +94,7 @@ class Node(Reactor):
 
 
 class Tree(Reactor):
-    """A hierarchy: a tag is a request to all leaves, and one answer; `children` ** `depth` + 1 reactions."""
+    """A hierarchy. A tag is a request to all leaves, and one answer. It has `children` ** `depth` + 1 reactions."""
 
     def __init__(self, meter: Meter, depth: int, children: int) -> None:
         self.ping = Ping(meter)

@@ -36,7 +36,7 @@ class Room(Reactor):
 
 
 class Thermostat(Reactor):
-    """Two modes: what is declared in one exists only while it is active."""
+    """Has two modes. The elements of a mode exist only while it is active."""
 
     temperature = Input[float]()
     pulse = Output[float]()

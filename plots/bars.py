@@ -9,8 +9,8 @@ from plots import style
 from plots.chart import REST, WORK, Bar, BarPanel
 
 _ROOM = 1.32  # times the longest bar, for the text at its end
-_SHOWN_SHARE = 0.13  # of the axis: a phase as long as this has its share written in it
-_REACH = 1.25  # of the longest bar: how far whiskers reach at most
+_SHOWN_SHARE = 0.13  # of the axis, from which on a phase has its share written in it
+_REACH = 1.25  # times the longest bar, at which whiskers end
 
 
 class Phase(NamedTuple):

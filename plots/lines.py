@@ -12,10 +12,10 @@ from plots import style
 from plots.chart import LinePanel, Points, Scale
 
 HEIGHT = 2.7  # inches
-_CHARACTER = 0.036  # of an axis: the width of a character of a tick's label
-_WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
-_APART = 0.088  # of an axis: from one label of a curve to the next
-_REACH = 3.0  # times beyond the values an axis reaches for the sake of intervals
+_CHARACTER = 0.036  # the width of a character in a tick's label, as a part of the axis
+_WIDE_RANGE = 20.0  # from this ratio on, small values are indistinguishable on a linear axis
+_APART = 0.088  # the distance of two labels of curves, as a part of the axis
+_REACH = 3.0  # an axis reaches at most this many times beyond the values, to show intervals
 _SHADE_ENDS = 1.02
 
 

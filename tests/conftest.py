@@ -1,6 +1,9 @@
-"""What holds for all tests: a Hypothesis example may take as long as a busy machine makes it; Ctrl-C interrupts, also
-where the tests run in the background of a shell, which has it ignored; a slow test says why it is left to
-`make test-all`; and of tests that run at the same time none disturbs another.
+"""Rules for all tests.
+
+- A Hypothesis example may take as long as a busy machine makes it.
+- Ctrl-C interrupts, also where the tests run in the background of a shell, which ignores it.
+- A slow test says why it is left to `make test-all`.
+- Tests that run at the same time do not disturb each other.
 """
 
 import gc
@@ -20,7 +23,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # A test runner has threads of its own, which hold no lock that a worker takes. Tests of the rule unset the variable.
 os.environ.setdefault("REACTORLIB_START_METHOD", "fork")
 
-# The slow tests that were collected: {file: {name: reason}}, whether they are run or not.
+# The slow tests that were collected, run or not, as {file: {name: reason}}.
 SLOW = pytest.StashKey[dict[str, dict[str, str]]]()
 
 
@@ -42,14 +45,14 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """What is loaded by now stays: collections of garbage, and what is forked, need not go through it every time."""
+    """Keep the modules that are loaded, so that garbage collections and forks need not visit them every time."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def slow_tests(pytestconfig):
-    """{file: {name: reason}} of the slow tests of all files that were collected."""
+    """The reasons of the slow tests of all files that were collected, by file and name."""
     return pytestconfig.stash[SLOW]
 
 

@@ -1,7 +1,7 @@
 """Which test files are run in one process, where several are at work."""
 
-# Files that share what the machine has once, or count what others would add to. Each of these groups is run in one
-# process, one test after the other, and those that take longest first; every other file is a group of its own.
+# Files that share a single resource of the machine, or count something that others would add to. Each of these groups
+# is run in one process, one test after the other, the longest groups first. Every other file is a group of its own.
 GROUPS = {
     "ray": (
         "tests/harness/measure/test_ray.py",
@@ -16,6 +16,6 @@ GROUPS = {
 
 
 def group_of(nodeid: str) -> str:
-    """The name of what is run in one process: a group of files, or the file."""
+    """The name of the group of files that is run in one process, or of the file."""
     path = nodeid.partition("::")[0]
     return next((name for name, files in GROUPS.items() if path.startswith(files)), path)

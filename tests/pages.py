@@ -36,7 +36,7 @@ def blocks(page):
 
 
 def prose(page):
-    """What stands outside of blocks."""
+    """The text of a page outside of blocks."""
     return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
 

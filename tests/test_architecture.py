@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# What each package may import of the project besides itself. The harness asks for figures; nothing else does.
+# The packages of the project that each one may import besides itself. Only the harness asks for figures.
 ALLOWED = {
     "reactorlib": set(),
     "workloads": {"reactorlib"},
-    "plots": {"harness"},  # what DRAWN allows of it
+    "plots": {"harness"},  # as far as DRAWN allows
     "harness": {"workloads", "plots", "reactorlib"},
     "benchmarks": {"workloads", "harness", "reactorlib"},
 }
@@ -30,9 +30,9 @@ HARNESS = (
     "cli",
     "__main__",
 )
-# What a figure shows, and how numbers are written in it.
+# The values of a figure, and the spelling of its numbers.
 DRAWN = ("harness.stats.intervals", "harness.quantity")
-# Backends whose files a reader compares: what is alike in them is written alike, and not shared.
+# Backends whose files a reader compares. Equal parts are written alike, and not shared.
 MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_ray_tuned")
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}
@@ -226,7 +226,7 @@ def test_a_backend_imports_no_other_backend(backend):
 
 
 def declared(path):
-    """What a file declares: its classes with their methods, and its functions, in order."""
+    """The declarations of a file: its classes with their methods, and its functions, in order."""
     kinds = ast.ClassDef | ast.FunctionDef
     return [
         (node.name, [member.name for member in node.body if isinstance(member, kinds)])

@@ -12,7 +12,7 @@ OPTIONAL = r"^(?:from|import) (stable_baselines3|tianshou|torchrl|ray\.rllib|pet
 
 
 def examples():
-    """Every example with what is shown of its output, or None: the block of text that comes after it, if one does."""
+    """Every example with its shown output, the block of text that follows, or None without such a block."""
     for page in PAGES:
         found = pages.blocks(page)
         for number, (kind, block) in enumerate(found):

@@ -176,7 +176,7 @@ def test_all_files_that_are_named_exist():
 
 
 def anchors(page):
-    """What a page's headings can be linked by."""
+    """The anchors that link to a page's headings."""
     headings = re.findall(r"^#+ (.*)$", pages.prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 

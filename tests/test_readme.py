@@ -1,4 +1,4 @@
-"""README is a page, and what is generated in the pages is what the recorded runs give."""
+"""README is a page, and the generated parts of the pages follow from the recorded runs."""
 
 import re
 

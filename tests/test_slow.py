@@ -13,7 +13,7 @@ ROW = re.compile(r"^\| `(tests/[\w/.]+)::(\w+)` \| (.+) \|$", re.MULTILINE)
 
 
 def listed():
-    """{file: {test: reason}} of the page's table."""
+    """The reasons in the page's table, by file and test."""
     found = {}
     for path, name, reason in ROW.findall(PAGE.read_text(encoding="utf-8")):
         found.setdefault(path, {})[name] = reason

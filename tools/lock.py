@@ -18,7 +18,7 @@ OF_CUDA = re.compile(r"^(nvidia-|cuda-|triton$)")
 
 
 def resolved(options: list[str]) -> dict[str, str]:
-    """{package: version} of what pip would install into an empty environment."""
+    """The packages that pip would install into an empty environment, with their versions."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report"]
         subprocess.run([*command, report.name, *options, f"{ROOT}[{EXTRAS}]"], check=True)
@@ -27,7 +27,7 @@ def resolved(options: list[str]) -> dict[str, str]:
 
 
 def text(versions: dict[str, str], old: str) -> str:
-    """The file: the comments of the old one, and a line per package; without local versions such as +cpu."""
+    """The file, with the comments of the old one and a line per package. Local versions such as +cpu are left out."""
     head = [line for line in old.splitlines() if line.startswith("#")]
     kept = {name: version.partition("+")[0] for name, version in versions.items()}
     names = sorted((name for name in kept if name != "reactorlib" and not OF_CUDA.match(name)), key=str.lower)

@@ -1,8 +1,8 @@
 """Breaks rules of the kernel and of its transport, one at a time, and says which of them the tests do not notice.
 
-`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by what is in their names or files. A
-mutant is one text in one file, replaced in a copy of the checkout. The tests named with it run there as `make test`
-runs them. Then all tests of the kernel run, until one fails. Exit status 1 where a mutant survives.
+`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by a part of their names or files. A mutant
+is one text in one file, replaced in a copy of the checkout. The tests named with it run there as `make test` runs
+them. Then all tests of the kernel run, until one fails. Exit status 1 where a mutant survives.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
 
 @dataclass(frozen=True)
 class Mutant:
-    """`before`, which is in the file once, becomes `after`; `tests`: the files that ought to notice."""
+    """A change of `before`, which is in `file` once, to `after`. The files `tests` ought to notice it."""
 
     rule: str
     file: str

@@ -48,7 +48,7 @@ class Backend:
     suite compares, "peer" for what stands beside it, "limit" for the reference ceiling, which is no bound.
     `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
     workers are on another node, made of this machine's namespaces (see two_nodes). `interpreter`: the one that it runs
-    on, such as FREE_THREADED; empty for the suite's own.
+    on, such as FREE_THREADED, or empty for the suite's own.
     """
 
     name: str
@@ -104,7 +104,7 @@ _BACKENDS = (
         "ray-pooled",
         "Ray actors, tuned: the workers in shares, one per core, of which the driver holds the first",
         "on_ray_pooled",
-        note="one call per actor and round asks all workers of its share, and their replies come in one message; each "
+        note="one call per actor and round asks all workers of its share. Their replies come in one message. Each "
         "worker still takes steps_per_message steps",
         kind="ray",
     ),
@@ -112,8 +112,8 @@ _BACKENDS = (
         "ray-compiled",
         "Ray actors, all calls of a round in a compiled graph",
         "on_ray_compiled",
-        note="Ray keeps compiled graphs in maintenance only and intends to deprecate them; their actors look for the "
-        "next message without a pause, each of them a core's time, which they take from each other where cores are few",
+        note="Ray keeps compiled graphs in maintenance only and intends to deprecate them. Their actors spin for the "
+        "next message. Each takes a core's time, at the cost of the others where cores are few",
         kind="ray-graph",
     ),
     Backend(
@@ -121,8 +121,7 @@ _BACKENDS = (
         "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph",
         "on_ray_pooled",
         {"style": "compiled"},
-        note="see ray-pooled and ray-compiled; one actor per core, but the driver's, looks for the next message "
-        "without a pause",
+        note="see ray-pooled and ray-compiled. One actor per core, except the driver's, spins for the next message",
         kind="ray-graph",
     ),
     Backend(
@@ -153,7 +152,7 @@ _BACKENDS = (
         "sb3-subproc",
         "Stable-Baselines3's SubprocVecEnv, a process per environment",
         "on_sb3",
-        note="rewards become float32: no digest; needs the extra `vectors`",
+        note="no digest, as rewards become float32; needs the extra `vectors`",
         matched=False,
         role="peer",
     ),
@@ -161,7 +160,7 @@ _BACKENDS = (
         "torchrl-parallel",
         "TorchRL's ParallelEnv, a process per environment",
         "on_torchrl",
-        note="values become tensors: no digest; needs the extra `vectors`",
+        note="no digest, as values become tensors; needs the extra `vectors`",
         matched=False,
         role="peer",
     ),
@@ -169,7 +168,7 @@ _BACKENDS = (
         "tianshou-shmem",
         "Tianshou's ShmemVectorEnv, a process per environment",
         "on_tianshou",
-        note="whoever drives it resets what has ended, in a call of its own; no digest; needs the extra `vectors`",
+        note="no digest. Its driver resets ended environments in a call of its own. Needs the extra `vectors`",
         matched=False,
         role="peer",
     ),
@@ -177,8 +176,8 @@ _BACKENDS = (
         "rllib",
         "RLlib's env runners: two Ray actors, each with half of the environments",
         "on_rllib",
-        note="no digest: random numbers and a learner of its own; a new episode takes a step; another Gymnasium, in an "
-        "environment that `make install-rllib` makes",
+        note="no digest, as it has random numbers and a learner of its own. A new episode takes a step. It needs "
+        "another Gymnasium, in an environment that `make install-rllib` makes",
         matched=False,
         role="peer",
         interpreter=RLLIB,
@@ -187,8 +186,8 @@ _BACKENDS = (
         "envpool",
         "EnvPool, environments in C++",
         "on_envpool",
-        note="its own environments and random numbers: no digest; a new episode takes a step; Atari: maximum of "
-        "two frames; needs the extra `peers`",
+        note="no digest, as it has environments and random numbers of its own. A new episode takes a step. An Atari "
+        "frame is the maximum of two. Needs the extra `peers`",
         matched=False,
         role="peer",
     ),
@@ -196,7 +195,7 @@ _BACKENDS = (
         "ale-vector",
         "the Arcade Learning Environment's own vector",
         "on_ale_vector",
-        note="emulators seeded in another way: no digest; frames and actions as in the other backends",
+        note="no digest, as emulators are seeded in another way. Frames and actions are as in the other backends",
         matched=False,
         role="peer",
     ),
@@ -244,7 +243,7 @@ _BACKENDS = (
         "lockstep",
         "the plain loop on every core over its share, and between the cores nothing but counters",
         "on_lockstep",
-        note="no digest: what one core computes reaches no other; what is not parallel runs as in the plain loop",
+        note="no digest, as the values of one core reach no other. Serial parts run as in the plain loop",
         matched=False,
         role="limit",
     ),
@@ -277,8 +276,8 @@ BACKENDS |= {
     )
     for name in _WITHOUT_A_GIL
 }
-# Those that a run with a free-threaded interpreter adds to its own. Processes need none, and lockstep on threads is
-# for the preset that compares threads with processes.
+# The backends that a run with a free-threaded interpreter adds to its own. Processes need no such interpreter.
+# Lockstep on threads is for the preset that compares threads with processes.
 BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name not in ("reactor-processes", "lockstep-threads"))
 
 

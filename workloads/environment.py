@@ -156,8 +156,8 @@ def _imported(module: str) -> ModuleType:
         if error.name != module.partition(".")[0]:
             raise ParameterError(_failed(module, error)) from error
         raise ParameterError(
-            f"env: no module {module}; a file is told with its suffix, as in {module.rpartition('.')[2]}.py:MyEnv, and "
-            f"a package has to be installed into {sys.prefix}"
+            f"env: no module {module}; a file is named with its suffix, as in {module.rpartition('.')[2]}.py:MyEnv, "
+            f"and a package has to be installed into {sys.prefix}"
         ) from error
     except Exception as error:
         raise ParameterError(_failed(module, error)) from error

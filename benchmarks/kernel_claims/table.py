@@ -41,9 +41,10 @@ def cost(path: paths.Path, per: int = 1, **parameters: Any) -> Cost:
 
 @dataclass(frozen=True)
 class Row:
-    """A line: a cost, or with `beyond` how much more that is than another; in us, or with `over` in how many of those.
+    """A line of the table: a cost in us.
 
-    Without a limit it informs.
+    With `beyond`, that cost is subtracted. With `over`, the rest is divided by that one. A line without a limit only
+    informs.
     """
 
     name: str
@@ -184,7 +185,7 @@ def links(program: Program) -> int:
     return program.channels + connected
 
 
-# The table, by part; subjects of a part are measured beside each other.
+# The table, by part. The subjects of a part are measured in turns.
 PARTS: Mapping[str, Callable[[Size], Iterator[Row]]] = {
     "fan-out": _fan_out,
     "ping-pong": _ping_pong,

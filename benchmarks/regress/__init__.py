@@ -1,1 +1,1 @@
-"""Two trees of the code measured against each other, in turns on one machine: what `make regress` runs."""
+"""Measure two trees of the code against each other, in turns on one machine. `make regress` runs this."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.regress`: is the working tree slower than a commit? Exit 0: no; 1: yes; 2: cannot be told."""
+"""`python -m benchmarks.regress`: is the working tree slower than a commit? Exit 0 is no, 1 is yes, 2 is unknown."""
 
 from __future__ import annotations
 

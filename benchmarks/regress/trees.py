@@ -1,7 +1,7 @@
 """The two trees that are compared: a commit, or a directory, and the working tree, both copied to one place.
 
-Copies, because a tree may be edited while it is measured. Their paths have equal length, because the size of the
-environment alone can move a program in memory and change its speed (Mytkowicz et al., ASPLOS 2009). The commit comes
+Copies, because a tree may be edited while it is measured. Their paths have equal length. Otherwise the size of the
+environment alone could move a program in memory and change its speed (Mytkowicz et al., ASPLOS 2009). The commit comes
 from `git archive`, which leaves nothing behind in the repository, even if it is killed.
 """
 
@@ -54,7 +54,7 @@ def side_by_side(base: str, new: Path) -> Iterator[Trees]:
 def default_base(repository: Path) -> str:
     """Where this branch left origin/main; without one the last commit, or the one before where nothing is changed.
 
-    Raises CannotCompareError where there is no such commit.
+    Raises CannotCompareError if that commit does not exist.
     """
     git = partial(machine.git, repository, limit_s=_GIT_SECONDS)
     head = git("rev-parse", "HEAD")

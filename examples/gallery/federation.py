@@ -1,4 +1,4 @@
-"""Federated averaging: two sites fit a line to data that never leaves them; only the two numbers of the line travel.
+"""Federated averaging: two sites fit a line to data that never leaves them. Only the two numbers of the line travel.
 
 On two machines, one rank on each (both need this file at the same place):
 

@@ -132,7 +132,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
 def _add_doctor(command: argparse.ArgumentParser) -> None:
     known = [*probes.NEEDED, *probes.EXTRA]
-    command.add_argument("--only", action="append", choices=known, help="try only this; repeatable (default: all)")
+    command.add_argument("--only", action="append", choices=known, help="try only this, repeatable (default: all)")
     _add_json(command)
 
 

@@ -82,8 +82,8 @@ class Handle:
     """A process, to which signals are sent: to it alone, even if its number has gone to another process since then.
 
     The kernel's handles are fast; psutil looks in /proc before each signal. They take the lower half of the descriptors
-    that this process may have; processes beyond that have psutil's. Raises OSError or psutil.Error where there is no
-    such process, or it cannot be looked at.
+    that this process may have; processes beyond that have psutil's. Raises OSError or psutil.Error if the process does
+    not exist or cannot be looked at.
     """
 
     def __init__(self, pid: int) -> None:

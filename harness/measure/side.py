@@ -6,8 +6,8 @@ Carries out one order from standard input, a line of JSON, and answers on the ch
 - `kernel`, `parameters`: run a function "module:function" that repeats itself for a meter, in turns as well
 - `call`, `arguments`: call a function once, and answer with its result
 
-An order that cannot run or fails is answered with `unsupported` or `error`. A program that was told to end is answered
-with `ended`, and the next order comes on the channel. Output goes to the log.
+An order that cannot run or fails is answered with `unsupported` or `error`. The end of a program that was ordered to
+end is answered with `ended`, and the next order comes on the channel. Output goes to the log.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from workloads.digest import NoDigest
 from workloads.parameter import ParameterError, UnsupportedError
 from workloads.probe import Probe
 
-_ENDLESS = 10**9  # rounds: the engine ends the process before
-_LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at the clock
+_ENDLESS = 10**9  # rounds; the engine ends the process earlier
+_LAP_NS = 400_000  # the least time of a kernel path's lap, between two readings of the clock
 # A kernel path is repeated before its first turn, so that its recurring sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000

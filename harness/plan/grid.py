@@ -26,7 +26,8 @@ Scalar = int | float | str | bool
 # copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
-_VERIFY_BYTES = 4 * 2**30  # of arrays: hashing takes a second for each GiB; one round in any case
+# The most bytes of arrays in these rounds, as hashing takes a second for each GiB. One round runs in any case.
+_VERIFY_BYTES = 4 * 2**30
 # The version of a run's files. Files of another version are refused: their values mean something else.
 SCHEMA = 5
 MOST_TRIALS = 100_000  # of any sensible run
@@ -244,7 +245,7 @@ def kind_of(backend: Backend) -> str:
 
 
 def bytes_of_round(parameters: Mapping[str, Any]) -> int:
-    """The size of the arrays that a round sends one way; 0 if there are no such parameters."""
+    """The size of the arrays that a round sends one way. It is 0 if the workload lacks these parameters."""
     size: int = parameters.get("actors", 0) * parameters.get("object_bytes", 0)
     return size
 

@@ -114,7 +114,7 @@ _CROSSOVER = Preset(
 
 _VECTORS = Preset(
     name="vectors",
-    summary="vector environments beside each other, by step time, those of the extra `vectors` too; 20 minutes",
+    summary="vector environments next to each other, by step time, also those of the extra `vectors`; 20 minutes",
     budget_s=20 * MINUTE,
     backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
     sweeps=(

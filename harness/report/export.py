@@ -3,7 +3,8 @@
 `github-action-benchmark`: the input of its tool `customSmallerIsBetter`, a list of names with units and values. One
 file has one direction there, so each entry is the time in which the main metric's work is done, never a rate.
 
-`bencher`: the Bencher Metric Format (https://bencher.dev/bmf.json): by benchmark and measure, a value with its bounds.
+`bencher`: the Bencher Metric Format (https://bencher.dev/bmf.json), which is a value with its bounds by benchmark and
+measure.
 """
 
 from collections.abc import Callable, Iterator, Mapping

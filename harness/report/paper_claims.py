@@ -22,8 +22,8 @@ HEADINGS = (
 )  # fmt: skip
 EXPLAINED = (
     "Of points that the paper also has. 'published': how many times as fast as Ray its reactors were, from the "
-    "lowest of these points to the highest. The next columns show the same of reactors on all cores here, against Ray "
-    "as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
+    "lowest of these points to the highest. The next columns show the same of reactors on all cores here. They compare "
+    "with Ray as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
     "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
     "and another number of cores. The row of threads is judged by the best Ray. 'Ray otherwise': how many times as "
     "fast as ray-paper Ray's other backends are. 'starts': behind each ratio of the row."

@@ -22,7 +22,7 @@ ANSWER_EXPLAINED = (
     "How many times as fast reactors on all cores are, with 95 % intervals, at each workload's weakest and strongest "
     "point against the best Ray. The best Ray is chosen from the results, and its interval counts the choice. "
     "'undecided': the interval contains 1, or the difference is below the noise floor. 'starts': how often each side "
-    f"was started afresh; {intervals.FEW} or fewer are too few for an interval. Every backend shown has the loop's "
+    f"was started afresh. {intervals.FEW} or fewer are too few for an interval. Every backend shown has the loop's "
     "digest: it did the same work."
 )
 # Baselines with a column of their own.
@@ -30,9 +30,9 @@ _SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", 
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
-    f"Values are geometric means over starts with {CONFIDENCE:.0%} intervals (Student's t over blocks of turns in "
-    "fresh processes). 'x': how many times as fast as that baseline, from turns taken beside each other; by CPU "
-    "time where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
+    f"Values are geometric means over starts with {100 * CONFIDENCE:.0f} % intervals (Student's t over blocks of turns "
+    "in fresh processes). 'x': how many times as fast as that baseline, from alternating turns. It compares CPU time "
+    "where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
     f"{reference_ceiling.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
     "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
@@ -71,8 +71,8 @@ def _noise(summary: Summary) -> Iterator[str]:
     for one in summary.noise:
         starts = quantity.counted(one.ratio.count, "start")
         yield (
-            f"{one.workload} {one.scenario}: {one.backend} against itself, {starts}: the ratio is off by "
-            f"{percent(one.distance)}; its interval reaches {percent(one.half_width)} to either side and "
+            f"{one.workload} {one.scenario}, {one.backend} against itself, {starts}: the ratio is off by "
+            f"{percent(one.distance)}. Its interval reaches {percent(one.half_width)} to either side and "
             f"{'contains' if one.contains_one else 'does not contain'} 1"
         )
     for workload, factor in summary.floors.items():

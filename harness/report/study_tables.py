@@ -16,21 +16,22 @@ _SCALING_COLUMNS = (
     "point", "workers", "messages free", "messages paid", "on these cores", "measured", "measured / predicted",
 )  # fmt: skip
 SCALING_EXPLAINED = (
-    "Predicted is the speed-up over one worker, calculated from what each reaction took in a traced run on one worker "
-    "and the partition for that many workers. 'messages free': what the program's static graph allows when messages "
-    "cost nothing. 'messages paid': each costs what one cost on this machine. Both have a core for each worker; 'on "
-    "these cores' has the cores that there were. 'measured': the speed-up of reactor-processes over the serial loop. "
+    "Predicted is the speed-up over one worker. It follows from the times of the reactions in a traced run on one "
+    "worker, and from the partition for that many workers. 'messages free': the speed-up that the program's static "
+    "graph allows when messages cost nothing. 'messages paid': each costs what one cost on this machine. Both have a "
+    "core for each worker; 'on these cores' has the cores that there were. 'measured': the speed-up of "
+    "reactor-processes over the serial loop. "
     "'measured / predicted' compares it with the prediction on these cores, or with messages free where that is all."
 )
 PHASES_EXPLAINED = (
-    "Parts of a round, medians over trials. 'hub': its own code; 'serialise' (on Ray): values to bytes and back, "
-    "storing them; 'submit': handing work over; 'transfer': nobody works, a message is made or on its way, or a "
-    "process waits for a core; 'wait': some workers work, others have ended or not begun; 'compute': the workers' "
-    "code. 'plain': a round without recording. Where 'round' is far above it, one sees the recording. 'straggler': in "
-    "which part of the rounds the lane that most often ended its computing last did so; even would be one part of as "
-    "many as there are lanes. A lane is an actor of Ray's, or a worker of reactors. 'lag': how much later the last "
-    "lane ended than the median lane (of an even number the earlier of the two), as a part of the round: the mean, and "
-    "what 95 % of the rounds do not exceed."
+    "Parts of a round, medians over trials. 'hub': its own code. 'serialise' (on Ray): values to bytes and back, and "
+    "storing them. 'submit': handing work over. 'transfer': nobody works, a message is made or on its way, or a "
+    "process waits for a core. 'wait': some workers work, others have ended or not begun. 'compute': the workers' "
+    "code. 'plain': a round without recording. If 'round' is far above it, the recording shows. A lane is an actor of "
+    "Ray's, or a worker of reactors. 'straggler': the part of the rounds in which the lane that most often ended its "
+    "computing last did so. With equal lanes it is one in the number of lanes. 'lag': how much later the last "
+    "lane ended than the median lane, as a part of the round. It is the mean, and the time that 95 % of the rounds do "
+    "not exceed. The median of an even number is the earlier of the two."
 )
 
 
@@ -109,6 +110,6 @@ def message_costs(costs: Sequence[CostRow]) -> Iterator[str]:
         )
         shown = [quantity.show(value, "ns") for value in (send, receive, between, 1e6 * byte)]
         yield (
-            f"A message between two workers cost, measured between two on this machine: {shown[0]} of its sender, "
-            f"{shown[1]} of its receiver, {shown[2]} between the two, and {shown[3]} for each MB"
+            f"A message between two workers on this machine cost {shown[0]} of its sender, {shown[1]} of its receiver, "
+            f"{shown[2]} between the two, and {shown[3]} for each MB"
         )

@@ -49,10 +49,10 @@ MEANINGS = {
     "loaded": f"other processes kept more than {100 * LOADED_SHARE:.0f} % of the cores busy during a trial",
 }
 DOUBTS_EXPLAINED = (
-    f"Doubts: 'N trials': fewer than {ENOUGH_TRIALS}; 'spread': {MEANINGS['spread']}; 'loaded': "
-    f"{MEANINGS['loaded']} (beside Ray some of them are Ray's own, which ended unseen); 'short': less than "
-    f"{SHORT_NS / 1e6:.0f} ms were measured in a trial; 'clock ticks': a round is shorter than {ENOUGH_TICKS} ticks of "
-    "the clock; 'beats the ceiling': by its whole interval faster than the reference ceiling, which was therefore "
+    f"The doubts are these. 'N trials': fewer than {ENOUGH_TRIALS}. 'spread': {MEANINGS['spread']}. 'loaded': "
+    f"{MEANINGS['loaded']}. Next to Ray, some of these processes are Ray's own, which ended unseen. 'short': less than "
+    f"{SHORT_NS / 1e6:.0f} ms were measured in a trial. 'clock ticks': a round is shorter than {ENOUGH_TICKS} ticks of "
+    "the clock. 'beats the ceiling': the whole interval is faster than the reference ceiling, which was therefore "
     "measured too slow."
 )
 BEATS_LIMIT = "beats the ceiling"

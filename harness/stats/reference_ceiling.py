@@ -15,10 +15,10 @@ _COPIES = "limit"  # the backend that copies alone
 Values = Mapping[int, float]
 
 EXPLAINED = (
-    "'ceiling': the reference ceiling. Of a round that only copies: its copies alone, into existing memory, on all "
-    "cores. Elsewhere: plain loops on all cores in lockstep, each with its share, which exchange nothing and wait by "
-    "reactorlib's own waiter, or one loop where rounds are so short that it is faster. Other waiting or placement may "
-    "pass it."
+    "'ceiling': the reference ceiling. For a round that only copies, it is the copies alone, into existing memory, on "
+    "all cores. Elsewhere it is plain loops on all cores in lockstep, each with its share. They exchange nothing and "
+    "wait by reactorlib's own waiter. Where rounds are so short that one loop is faster, it is that loop. Other "
+    "waiting or placement may pass it."
 )
 
 

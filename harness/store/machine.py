@@ -150,7 +150,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def clock_tick_ns() -> int:
-    """The smallest step of the clock that was seen. Readings closer than this cannot be told apart."""
+    """The smallest step of the clock that was seen. Readings closer than this cannot be distinguished."""
     readings = [time.perf_counter_ns() for _ in range(_CLOCK_READINGS)]
     steps = (after - before for before, after in itertools.pairwise(readings))
     return min((step for step in steps if step > 0), default=0)

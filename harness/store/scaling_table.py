@@ -18,7 +18,7 @@ class ScalingRow(OfPoint):
     Columns that `measurements.csv` has as well mean the same, and join the two files. `backend`: the backend that was
     traced or measured. `kind`:
 
-    - `predicted`: over one worker, as the static graph allows; messages are free, and each worker has a core
+    - `predicted`: over one worker, as the static graph allows, with free messages and a core for each worker
     - `predicted_paid`: the same with messages paid for
     - `predicted_here`: the same on the cores that there are
     - `measured`: over the serial loop

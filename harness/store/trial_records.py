@@ -14,9 +14,9 @@ class TrialRecord(OfPoint, OfTrial):
     `duration_s`: its part of the block's time, without its copy. `outside_cores`: how many cores processes outside the
     block kept busy meanwhile. `status`: `ok`, or in one line why there are no turns. `startup_ns`: until its first
     round could begin. `peak_bytes`: the most memory its processes held together. `measured_ns`: wall time of its turns.
-    `steady`: whether the warm-up ended by its rule, not by the limit. `idle_share`: of a core, used between turns;
-    `parked`: how many processes were stopped there. `lead_ns`: how long it ran in each turn before it was timed, a
-    whole round at least. `p50_ns` to `p99_ns`: percentiles of its round times.
+    `steady`: whether the warm-up ended by its rule, not by the limit. `idle_share`: the part of a core that it used
+    between turns. `parked`: how many processes were stopped there. `lead_ns`: how long it ran in each turn before it
+    was timed, a whole round at least. `p50_ns` to `p99_ns`: percentiles of its round times.
     """
 
     workload: Text

@@ -11,7 +11,7 @@ from harness.plan.grid import Grid, Point
 class Study:
     """The directory, id and grid of a run, and those of its points that run again.
 
-    `most_rounds`: of a trial; None is no limit. `tell`: shows the progress.
+    `most_rounds`: the limit for a trial, or None. `tell`: shows the progress.
     """
 
     path: Path

@@ -11,7 +11,7 @@ examples:
   python -m reactorlib run examples/powers.py:Powers --set rounds=5
   python -m reactorlib run examples/rl_pipeline.lf --n 4
 
-exit codes: 0 done; 1 the program has a fault or failed; 2 the call makes no sense; 130 interrupted
+exit codes: 0 done, 1 the program has a fault or failed, 2 the call makes no sense, 130 interrupted
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from reactorlib.view.diagram import WRITERS, diagram_of
 
 ARGUMENTS = [
     *TARGET,
-    option("-o", "--output", metavar="FILE", help="file.svg, .html, .dot or .mmd; default: print svg"),
+    option("-o", "--output", metavar="FILE", help="file.svg, .html, .dot or .mmd (default: print svg)"),
     option("--format", choices=WRITERS, help="the format to print, or of a file with another suffix"),
     option("--unfold", action="store_true", help="draw every member of a bank"),
     option("--levels", action="store_true", help="write its level to each reaction"),

@@ -19,7 +19,7 @@ from reactorlib.cli.target import option
 ARGUMENTS = [
     option("path", metavar="FILE", help="the record"),
     option("--env", type=int, required=True, metavar="N", help="the number of the environment, from 0"),
-    option("--step", type=int, required=True, metavar="N", help="how many steps it took; 0: its first reset"),
+    option("--step", type=int, required=True, metavar="N", help="the number of the step, or 0 for the first reset"),
 ]
 
 

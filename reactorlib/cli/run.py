@@ -32,9 +32,9 @@ RUNNING = [
     option("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms"),
     option("--fast", action=_ON_OFF, help="do not wait for physical time"),
     option("--keepalive", action=_ON_OFF, help="do not end when nothing is left to do"),
-    option("--executor", choices=EXECUTORS, help="how to run (default: inline; Lingua Franca: auto)"),
+    option("--executor", choices=EXECUTORS, help="how to run (default: inline, or auto for Lingua Franca)"),
     option("--workers", metavar="N", type=count_option,
-           help="workers of a parallel executor (default: CPUs; with mpi: ranks)"),
+           help="workers of a parallel executor (default: the CPUs, or the ranks with mpi)"),
     option("--library-threads", metavar="N", type=count_option,
            help="threads of NumPy and torch per worker (default: 1)"),
 ]  # fmt: skip

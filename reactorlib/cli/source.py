@@ -21,7 +21,7 @@ from reactorlib.program import elaborate
 
 ARGUMENTS = [
     *TARGET,
-    option("--trigger", metavar="PATH", action="append", default=[], help="default: startup; repeatable"),
+    option("--trigger", metavar="PATH", action="append", default=[], help="a trigger, repeatable (default: startup)"),
     option("--workers", metavar="N", type=count_option, default=1,
            help="show where reactors run, and each worker's schedule with its sends and waits (default: 1)"),
     option("--list", action="store_true", help="list the triggers of the program instead"),

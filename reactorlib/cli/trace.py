@@ -31,7 +31,7 @@ INTERRUPTED = "interrupted: a trace is kept when the run ends by itself, so give
 
 ARGUMENTS = [
     *RUNNING,
-    option("-o", "--output", metavar="FILE.json", help="where to write the trace; default: nowhere"),
+    option("-o", "--output", metavar="FILE.json", help="where to write the trace (default: nowhere)"),
     option("--unfold", action="store_true", help="a row for every member of a bank"),
 ]
 

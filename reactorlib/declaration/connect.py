@@ -19,7 +19,7 @@ class Ports(list[PortChannel]):
 def interleaved(ports: Any) -> Any:
     """The channels of a bank's multiport in channel-major order, for `connect`.
 
-    A bank of 2 with ports of width 3 flattens to a0 a1 a2 b0 b1 b2, or interleaved to a0 b0 a1 b1 a2 b2.
+    The ports of width 3 of a bank of 2 are a0 a1 a2 b0 b1 b2. Interleaved, they are a0 b0 a1 b1 a2 b2.
 
     >>> from reactorlib import Bank, Output, Reactor, elaborate, interleaved
     >>> class Pair(Reactor):

@@ -28,8 +28,8 @@ from reactorlib.worker.trace import Row
 
 Sender = Callable[[bytes], None]
 
-LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
-LOOK_TAGS = 256  # between two looks at the workers while no wait is so long that it looks: a power of two
+LONGEST_END_S = 1.0  # for workers to end once the run is over
+LOOK_TAGS = 256  # tags between two checks of the workers, while no wait is long enough to check (a power of two)
 
 
 class Distributed(Executor):
@@ -52,16 +52,16 @@ class Distributed(Executor):
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
         self.failures: dict[int, Failure] = {}
-        self.lost: WorkerError | None = None  # why a worker that died was missed
+        self.lost: WorkerError | None = None  # the error for a worker that died
         self.aborted = False  # workers were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
         self._ending = False  # workers were told to leave
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
-        self.next_tag = count(1).__next__  # counts tags between looks
+        self.next_tag = count(1).__next__  # counts tags between checks of the workers
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
-        # Of workers that hold modes of their own: those that were reset since modes were sent.
+        # For each worker that holds modes of its own, the modes that were reset since modes were sent.
         has_modes = bool(coordinator.modes.states) and not messenger.shares_cells
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others} if has_modes else {}
         coordinator.modes.watchers.extend(self._restarted.values())

@@ -69,7 +69,7 @@ class Executor(ABC):
         self.workers = workers
         self.compiled = 0  # steps in compiled schedules
         self.reason = ""  # why it was chosen, where it was not asked for by name
-        self.limit: float | None = None  # by `monotonic`: then waits in the middle of a tag are given up
+        self.limit: float | None = None  # when waits in the middle of a tag are given up, by `monotonic`
 
     @cached_property
     def loader(self) -> Loader:

@@ -16,7 +16,7 @@ from gymnasium.vector.utils import create_empty_array
 
 ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 ALIGNED = 64  # bytes that processors share as a whole
-LINE = ALIGNED // 8  # integers: a number that a worker writes often has as much for itself
+LINE = ALIGNED // 8  # integers in ALIGNED bytes, which a number that a worker writes often has for itself
 LENT_FROM = 1 << 15  # bytes of observations from which on a batch is lent to the user instead of copied
 LENT = 5  # batches that the user may keep before the next one is copied
 
@@ -43,8 +43,8 @@ class Arrays(NamedTuple):
     rewards: Any
     terminations: Any
     truncations: Any
-    inside: Any  # by share: the environment that is being called, or -1
-    answered: Any  # by share: how many questions it has answered
+    inside: Any  # the environment that each share is calling, or -1
+    answered: Any  # how many requests each share has answered
 
 
 class Layout(NamedTuple):

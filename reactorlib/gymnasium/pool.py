@@ -168,7 +168,7 @@ class ReactorPool(Calls):
         """Results of the environments that are ready, at least `min_envs` of them (default: all that were sent to).
 
         Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
-        which are `infos["env_id"]`. If more than `max_envs` are ready, those that were sent to first are returned.
+        which are `infos["env_id"]`. If more than `max_envs` are ready, the ones that were sent to first are returned.
         TimeoutError after `timeout` seconds: receive again, or close.
         """
         ids, *received, infos = self._received(min_envs, timeout, max_envs)
@@ -201,7 +201,7 @@ class ReactorPool(Calls):
         return (ids, *received, infos)
 
     def _sent_first(self, count: int) -> Any:
-        """A mask of at most `count` ready environments: those that were sent to first."""
+        """A mask of at most `count` ready environments, the ones that were sent to first."""
         ready = np.concatenate([part.ids for member in self._members for part in member.parts])
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ready[np.lexsort((ready, self._sent[ready]))][:count]] = True

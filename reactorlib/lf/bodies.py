@@ -21,8 +21,8 @@ Names = dict[str, Any]
 Function = Callable[..., Any]
 Scope = Mapping[str, Any]
 Value = Callable[[Scope], Any]
-WIDTH_OF = "<widthof>"  # in a scope: the width of a port
-AROUND = "<around>"  # in the scope of a bank's member: that of the reactor which contains the bank
+WIDTH_OF = "<widthof>"  # the name, in a scope, of the function for the width of a port
+AROUND = "<around>"  # the name, in the scope of a bank's member, of the scope around the bank
 
 
 class BodyError(Exception):

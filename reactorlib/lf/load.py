@@ -23,7 +23,7 @@ from reactorlib.lf.syntax import File, Method, codes
 from reactorlib.lf.translate import LfProgram, Translation
 from reactorlib.tag import Time
 
-LOADED = "<loaded>"  # in a program's module, what it was made of
+LOADED = "<loaded>"  # the name, in a program's module, of the LfProgram that it belongs to
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
 ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}

@@ -23,16 +23,16 @@ class Code(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`; `+`; `widthof`."""
+    """Several expressions. `kind` is the bracket `(`, `[` or `{`, `init` for `x(1, 2)`, `+`, or `widthof`."""
 
     kind: str
     items: tuple[Expression, ...]
 
 
 class PortReference(NamedTuple):
-    """`port` or `container.port`; in reactions also actions, timers, signals, modes; in expressions a parameter.
+    """`port` or `container.port`. In reactions also an action, timer, signal or mode, in expressions a parameter.
 
-    `extra` is what stands around it: `interleaved`, `reset` or `history`.
+    `extra` is the word around it: `interleaved`, `reset` or `history`.
     """
 
     container: str | None

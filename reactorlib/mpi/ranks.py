@@ -23,7 +23,7 @@ from reactorlib.executors.portable_failure import PortableFailure, portable
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; a wait is prolonged by an eighth at most
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
-SHARED = "/dev/shm/mpich_shm"  # how the names begin that MPICH gives to shared memory
+SHARED = "/dev/shm/mpich_shm"  # the beginning of the names that MPICH gives to shared memory
 
 GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
@@ -46,11 +46,11 @@ class Ranks:
         self.rank: int = world.rank
         self.size: int = world.size
         self.runs = 0
-        self.is_served = False  # on the first rank: the others wait for `request`
-        self.is_broken = False  # the other ranks cannot be expected to hear this one, or to answer
+        self.is_served = False  # on the first rank, whether the others wait for `request`
+        self.is_broken = False  # whether the other ranks may neither receive from this one nor answer
         self.end_session: Callable[[], None] | None = None  # on the first rank, while the others serve one
-        self.leave_by: tuple[float, int] | None = None  # after a signal: when this rank ends by itself, its status
-        self._holds = False  # on the first rank: the others wait until its program has caught an error
+        self.leave_by: tuple[float, int] | None = None  # after a signal, when this rank ends by itself, and its status
+        self._holds = False  # on the first rank, whether the others wait until its program has caught an error
         self._process = os.getpid()
         found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
         self.hosts = [host for host, _, _ in found]

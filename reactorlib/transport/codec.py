@@ -29,11 +29,13 @@ HEAD = struct.Struct("<BBHI")  # form, nothing, sender, number of references
 REFERENCE = struct.Struct("<QQQQ")  # see Reference, and its bytes
 UNIT = 8
 LONGEST_PREFIX = 255 * UNIT
-STRUCTURES = 1000  # that a worker remembers: a bound on memory
-RECENT = 4  # encoders of a place that are tried before a value is described: a refusal takes 0.1 us, a description 10
+STRUCTURES = 1000  # that a worker remembers, which bounds memory
+# Encoders of a place that are tried before a value is described. A refusal takes 0.1 us, a description 10 us.
+RECENT = 4
 LOOSE = 8  # structures of a place after which small arrays of all shapes have one structure
-PATIENCE = 200  # descriptions of a place's values; then it pickles what its recent encoders refuse
-IN_VAIN = 10  # a description that ends in a pickle counts as so many: of a long list it adds a third
+PATIENCE = 200  # descriptions of a place's values, after which it pickles the values that its recent encoders refuse
+# A description that ends in a pickle counts as this many. On a long list it adds a third to the time.
+IN_VAIN = 10
 
 
 Placed = list[Any]  # the memory that one message refers to

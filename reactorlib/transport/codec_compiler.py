@@ -19,14 +19,15 @@ from typing import Any
 
 from reactorlib.transport.structure import CONTAINERS, LARGE_BYTES, Structure, array_of, code_of, has_keys, members_of
 
-Encode = Callable[[Any, Sequence[int]], bytes | None]  # of a value and the receivers; None: it has another structure
+# Takes a value and the receivers. Returns None if the value has another structure.
+Encode = Callable[[Any, Sequence[int]], bytes | None]
 Decode = Callable[[Any], Any]
 
 _TYPES = {"?": "bool", "q": "int", "d": "float"}
 LONGEST_MESSAGE = LARGE_BYTES + 512  # bytes; a longer one goes into a block
 ALIGN = 16  # of small arrays in a message
-PAIRWISE = 3  # so many objects are compared with each other; for more a set of ids is faster
-ROWS = 3  # so many small arrays or more are rows of one array: two separate ones are as fast (0.2 us each)
+PAIRWISE = 3  # up to this many objects are compared with each other; for more a set of ids is faster
+ROWS = 3  # from this many on, small arrays are rows of one array; two separate ones are as fast (0.2 us each)
 
 
 class Piece:
@@ -37,12 +38,12 @@ class Piece:
         self.guards = guards  # the encoder refuses a value for which one holds
         self.result = result  # the expression of the decoded part
         self.members: list[Piece] = []
-        self.split = ""  # a line of the encoder: takes a container apart
-        self.prepare = ""  # a line of the encoder before it packs
+        self.split = ""  # the line of the encoder that takes a container apart
+        self.prepare = ""  # the line of the encoder before it packs
         self.fields: list[tuple[str, str, str]] = []  # code for `struct`, packed value, name when read
         self.tail = ""  # bytes that the encoder appends; `b_` and the name in the decoder
         self.array: tuple[Any, ...] = ()  # code of dtype, shape and packed value of a small array
-        self.twin: Structure | None = None  # of a list, dict or array: parts of equal structure may be one object
+        self.twin: Structure | None = None  # of a list, dict or array, as parts of equal structure may be one object
 
     def all(self) -> Iterator[Piece]:
         """This one and those within it, in order."""

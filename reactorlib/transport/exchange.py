@@ -117,7 +117,7 @@ class Exchange:
             raise WorkerError("the run was aborted by another worker")
 
     def endpoint(self, me: int, check: Callable[[], None] | None = None) -> Endpoint:
-        """The end of worker `me`, made in its own process. `check` ends waits by raising; default: `self.check`."""
+        """The end of worker `me`, made in its own process. `check` (by default `self.check`) ends waits by raising."""
         return Endpoint(self, me, check or self.check)
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
-SEARCH_S = 0.2  # of the search for the part that cannot be pickled; then it names the part found by then
+SEARCH_S = 0.2  # for the search for the part that cannot be pickled, which then names the part that it has reached
 MOST_PARTS = 10  # that cannot be pickled and are looked into
 
 

@@ -27,7 +27,7 @@ SPIN_NS = 5_000_000
 # Every wait may spin for this long. A longer one is a long wait, and spins on only where the kernel counts.
 SURE_NS = 200_000
 REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, while others want the processor
-WANTED = 0.1  # the part of the time that a thread waited for a processor, from which on others want it
+WANTED = 0.1  # others want the processor if a thread waited for it for at least this part of the time
 PROBE = 16  # where all long waits were in vain, every 16th is spun in full
 _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran, and it was ready and did not
 

@@ -53,7 +53,7 @@ done
 
 @pytest.fixture
 def pull_request(tmp_path):
-    """Runs the script in a repository of two commits, where Python does as it is told."""
+    """Runs the script in a repository of two commits, with a fake Python that obeys."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
     root = tmp_path / "repository"

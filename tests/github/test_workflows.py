@@ -13,7 +13,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TEMPLATES = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.md"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LIMIT_S = 60
-# Actions are pinned to a major version of their makers', which are GitHub's own; whoever forks may pin them by commit.
+# All actions are GitHub's own, and pinned to a major version. A fork may pin them by commit.
 PINNED = re.compile(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})|pypa/gh-action-pypi-publish@release/v1")
 
 

@@ -92,14 +92,15 @@ def harness(fake, capsys):
 
 @pytest.fixture(scope="session")
 def _kept(tmp_path_factory):
-    """The finished runs of this session of tests, by what was asked for."""
+    """The finished runs of this session of tests, by their arguments."""
     return tmp_path_factory.mktemp("finished"), {}
 
 
 @pytest.fixture
 def finished(harness, _kept):
-    """Puts a finished run where it is wanted, for tests that need no more than its files: what nothing has measured, a
-    copy, made once of what is asked for in the same words. Returns what `harness` returned.
+    """Puts the files of a finished run where a test wants them, for tests that need no more than these.
+
+    They are made up, not measured. Each set of arguments is run once, and then copied. Returns the result of `harness`.
     """
     folder, done = _kept
 

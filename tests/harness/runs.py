@@ -25,7 +25,7 @@ WOBBLE = (1.0, 1.01, 0.99, 1.02, 0.995)
 
 
 def session(**changes):
-    """What machine.json says of one call of the harness."""
+    """The record in machine.json of one call of the harness."""
     default = {"started_at": "2026-05-01T10:00:00Z", "command": ["python", "-m", "harness", "run"], "commit": COMMIT}
     return default | {"dirty": False, "load_average": [0.1, 0.1, 0.1], "variables": {}} | changes
 
@@ -57,7 +57,8 @@ def rows_of(trial, run_id, round_s):
 def write(path, *, factors=None, described=MACHINE, sessions=None, chosen=None, run_id="a-run", change=lambda row: row):
     """A run in a directory; returns the path.
 
-    `factors`: by backend, how many times as long a round takes. `change`: of each row; None leaves the row out.
+    `factors`: by backend, how many times as long a round takes. `change`: the change of each row. A row that becomes
+    None is left out.
     """
     chosen = chosen or grid()
     path.mkdir(parents=True)

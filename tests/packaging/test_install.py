@@ -1,4 +1,4 @@
-"""`make install`: what is needed at once, what is optional one by one, and the line for what a Python cannot have."""
+"""`make install` installs needed packages at once and optional ones one by one. It names those that fail."""
 
 import re
 import sys

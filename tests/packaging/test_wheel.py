@@ -1,4 +1,4 @@
-"""What is installed from the wheel is `reactorlib` alone, and it works alone; its tests run there as well."""
+"""The wheel installs `reactorlib` alone, and it works alone. Its tests run there as well."""
 
 import doctest
 import email
@@ -131,7 +131,7 @@ def test_links_into_the_repository_are_absolute_where_its_address_is_known(monke
 
 @BUILT
 def test_pip_installs_it_from_a_checkout_and_from_an_index_with_an_extra(built, tmp_path):
-    """As users do, with what PyPI has; skipped where PyPI cannot be reached."""
+    """As users do, with packages of PyPI. Skipped where PyPI cannot be reached."""
     index = tmp_path / "simple" / "reactorlib"
     index.mkdir(parents=True)
     for made in built:

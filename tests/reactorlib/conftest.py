@@ -1,5 +1,5 @@
-"""What is not installed is not needed: a file of tests that imports it is skipped, and says what it lacks. So the tests
-of the kernel run wherever the kernel is installed, with pytest and Hypothesis.
+"""Packages that are not installed are not needed. A file of tests that imports one is skipped, and names it. So the
+tests of the kernel run wherever the kernel is installed, with pytest and Hypothesis.
 """
 
 from __future__ import annotations

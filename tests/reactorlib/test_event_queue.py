@@ -1,4 +1,4 @@
-"""The event queue against a list of everything pending, over random sequences of what a run does with it."""
+"""The event queue, compared with a list of everything pending over random sequences of the steps of a run."""
 
 import random
 from types import SimpleNamespace

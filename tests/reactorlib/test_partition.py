@@ -1,4 +1,4 @@
-"""Where reactors are placed: banks spread evenly, all else with the first worker, what is placed stays."""
+"""The placement of reactors: banks spread evenly, all else goes to the first worker, and a given placement stays."""
 
 from __future__ import annotations
 

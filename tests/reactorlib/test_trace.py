@@ -1,4 +1,4 @@
-"""The digest of a run: equal values have one, whatever made them; what cannot have one is named."""
+"""The digest of a run: equal values share one, and an error names a value that cannot have one."""
 
 from __future__ import annotations
 

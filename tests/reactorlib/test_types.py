@@ -1,4 +1,4 @@
-"""What a user's type checker knows of ports, banks and actions: mypy, strict, on a small program."""
+"""The types of ports, banks and actions, as a user's type checker knows them: mypy, strict, on a small program."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Main(Reactor):
 
 @pytest.fixture(scope="module")
 def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """What the type checker says; it reads the kernel once for all tests."""
+    """The output of the type checker, which reads the kernel once for all tests."""
     folder = tmp_path_factory.mktemp("checked")
 
     def check(wrong: str = "pass", unasked: str = "pass") -> str:

@@ -24,7 +24,7 @@ CHOSEN = os.environ.get(
 PARAMETERS = {"actors": 15}
 REPEATED = 12
 REST_S = 1.0
-SETTLED = 8  # turns without rests, after which a backend runs as it does for good
+SETTLED = 8  # turns without rests, after which a backend's speed no longer changes
 LIMIT = 1.15
 
 pytestmark = pytest.mark.soak

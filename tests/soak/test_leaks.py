@@ -59,7 +59,7 @@ class Main(Reactor):
 
 
 def possessions():
-    """What a run may hold, and must give back: files, threads, processes, names of its own in shared memory.
+    """The resources that a run must return: files, threads, processes, names of its own in shared memory.
 
     The shared memory of the last few runs is left to the garbage collector.
     """
@@ -78,7 +78,7 @@ def test_runs_leave_nothing_behind(executor):
         run(elaborate(Main, sums=sums), executor=executor, workers=None if executor == "inline" else 2)
         assert sums == [0 + 1 + 2 + 3] * 50
         runs += 1
-        if runs == SETTLED_RUNS:  # pools and caches are full by now
+        if runs == SETTLED_RUNS:  # pools and caches are full
             held, memory = possessions(), psutil.Process().memory_info().rss
     assert possessions() == held
     assert psutil.Process().memory_info().rss - memory < GROWTH_LIMIT_BYTES

@@ -1,7 +1,7 @@
-"""What whole runs say of equal code on this machine: floors, the rate of intervals, widths, the time a run takes.
+"""Whole runs of equal code on this machine: floors, the rate of intervals, widths, the time a run takes.
 
-SOAK_RUNS (10): how many; SOAK_RUN ("--preset quick"): of what. Only in `make soak`: hours. What is found is printed,
-and kept in SOAK_OUTPUT (results/runs/soak), whose runs are not measured again.
+SOAK_RUNS (10) is the number of runs, SOAK_RUN ("--preset quick") their arguments. Only in `make soak`, as it takes
+hours. Results are printed, and kept in SOAK_OUTPUT (results/runs/soak), whose runs are not measured again.
 """
 
 import json

@@ -27,7 +27,7 @@ def sampling(backend):
     return list(workload_subjects(["gym_sampling"], [backend]))
 
 
-# Where, what is measured, and an amount of idling to begin with, from whose cost that for the slowdown is computed.
+# The place, the subjects, and a first amount of idling, from whose cost the amount for the slowdown is computed.
 PLACES = {
     "reaction": (REACTION, lambda: list(kernel_subjects(["fan_out"])), 6),
     "workload": (WORKLOAD, lambda: sampling("reactor-inline"), 300),

@@ -36,7 +36,7 @@ SECONDS = float(os.environ.get("SOAK_SECONDS", "600")) / TESTS
 TEXTS = ("threads:2", "threads:2:scattered", "threads:3:scattered", "threads:5:scattered")
 EXECUTORS = tuple(Executor.parse(text) for text in TEXTS)
 STEPS = 12
-LONGEST_REPETITION_S = 1200  # the conformance tests on a busy machine; whatever takes longer hangs
+LONGEST_REPETITION_S = 1200  # the conformance tests on a busy machine; a longer test hangs
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(SECONDS + LONGEST_REPETITION_S)]
 

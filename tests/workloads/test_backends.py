@@ -1,4 +1,4 @@
-"""The serial loop and the reactors compute the same bits; Ray: test_messages_on_ray."""
+"""The serial loop and the reactors compute the same bits. For Ray see test_messages_on_ray."""
 
 import pytest
 

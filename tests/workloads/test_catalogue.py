@@ -1,4 +1,4 @@
-"""The catalogue: what is listed can be run, nothing is imported before its use, unknown names are refused."""
+"""The catalogue: every entry can be run, nothing is imported before its use, unknown names are refused."""
 
 import importlib
 import importlib.util

@@ -36,7 +36,7 @@ def one(value):
 
 
 def shape(value):
-    """What the digest tells apart: the value with the types that `==` confuses, and the bits of floats."""
+    """The distinctions of the digest: the value with the types that `==` confuses, and the bits of floats."""
     if isinstance(value, dict):
         return ("dict", tuple(sorted((key, shape(item)) for key, item in value.items())))
     if isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""Environments by their names: registered, of a module or file, made up; and what is refused."""
+"""Environments by their names: registered, of a module or file, made up, or refused."""
 
 import pickle
 import subprocess
@@ -136,7 +136,7 @@ def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_kn
         ("of_a_package:OfPackage-v9", "of_a_package makes no OfPackage-v9; "),
         (
             "nowhere_at_all:X-v0",
-            "no module nowhere_at_all; a file is told with its suffix, as in nowhere_at_all.py:MyEnv, and",
+            "no module nowhere_at_all; a file is named with its suffix, as in nowhere_at_all.py:MyEnv, and",
         ),
         ("broken.py:make", "broken.py cannot be imported: ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("missing.py:make", "/missing.py"),

@@ -1,4 +1,4 @@
-"""Parameters: what is accepted, how text is read, and refusals of one line that say what would be right."""
+"""Parameters: accepted values, text that is read, and refusals of one line that name the right form."""
 
 from dataclasses import dataclass
 

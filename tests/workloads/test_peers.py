@@ -1,4 +1,4 @@
-"""What stands beside Ray: where it computes the same, the same bits; where it doesn't, it runs or says why not."""
+"""Peers of Ray compute the same bits where they compute the same. Otherwise they run, or say why they cannot."""
 
 import sys
 

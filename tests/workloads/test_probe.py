@@ -1,4 +1,4 @@
-"""The probe, on a clock that counts: what is measured, what is warm-up, and what is reported wrongly."""
+"""The probe, on a clock that counts: measured rounds, warm-up, and wrong reports."""
 
 import itertools
 

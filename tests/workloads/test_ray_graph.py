@@ -1,4 +1,4 @@
-"""What an actor of a compiled graph is told of torch."""
+"""The use of torch by an actor of a compiled graph."""
 
 import subprocess
 import sys

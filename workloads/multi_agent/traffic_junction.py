@@ -88,8 +88,8 @@ _ROUTE_COUNT = 3
 class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo is untyped
     """The environment for `cars` agents, named car_0, car_1, ...; actions are GAS and BRAKE.
 
-    An observation is a float32 array of values in [0, 1] with shape (cars * 9 * (cars + 5),): the views of all cars
-    in turn. Every agent gets the same read-only array.
+    An observation is a float32 array with the views of all cars in turn. Its values are in [0, 1], and its shape is
+    (cars * 9 * (cars + 5),). Every agent gets the same read-only array.
     """
 
     def __init__(

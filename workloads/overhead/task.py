@@ -25,7 +25,7 @@ class Shape:
     """How many take part in a shape, and how many reactions (method calls) a message of it causes.
 
     `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time. `alone`:
-    the number of them that stay with the hub; only the others can be placed apart.
+    how many of them stay with the hub. Only the others can be placed apart.
     """
 
     usual_actors: int

@@ -25,8 +25,9 @@ from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
 DESCRIPTION = (
-    "Find the best way to step an environment of your own on this machine. Measures its step, and a round of all on a "
-    "plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
+    "Find the best way to step an environment of your own on this machine. The command measures how long a step "
+    "takes. It then measures a round of all environments on a plain loop, Gymnasium's and our vector environment, "
+    "reactors and Ray. They take turns, for about two minutes."
 )
 EXAMPLES = """\
 examples:

@@ -30,8 +30,8 @@ _LOADED = 0.25
 
 @dataclass(frozen=True)
 class Cost:
-    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
-    stepping on all cores (see `Answer.ideal_ns`): messages, scheduling, waiting, and idle cores.
+    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round that
+    messages, scheduling, waiting and idle cores add to stepping on all cores (see `Answer.ideal_ns`).
     """
 
     backend: str
@@ -217,11 +217,11 @@ class Answer:
     def _varying(self) -> Iterator[str]:
         fixed, free = self.profile.waiting(self.actors, self.cores)
         if fixed > _VARIES:
-            cheaper = f"; {free:.0%} where whoever is free takes the next" if free < fixed - _VARIES / 2 else ""
+            cheaper = f"; {_percent(free)} where a free core takes the next" if free < fixed - _VARIES / 2 else ""
             middle, slow = (quantity.show(self.profile.percentile_ns(part), "ns") for part in (50, 99))
             yield (
                 f"Steps vary ({middle} in the middle, {slow} for 1 in 100), so a round waits for the slowest worker: "
-                f"{fixed:.0%} longer on any backend with a fixed share per core{cheaper}."
+                f"{_percent(fixed)} longer on any backend with a fixed share per core{cheaper}."
             )
         if self.profile.waits:
             yield "The environment waits more than it computes: more workers than cores would serve it better."

@@ -5,8 +5,8 @@ Seen from the hub, without which no round goes on:
 - The time counts as what the hub's lane does. It runs its own code (`hub`), turns values into bytes or back
   (`serialise`), or hands work over (`submit`).
 - Otherwise the hub waits, or works as one of the workers (reactors only). `capacity` lanes could work at the same time.
-  If c of them run a worker's code and s serialise, c / capacity of the time counts as `compute` and s / capacity as
-  `serialise`. The rest is `wait`, for lanes that have ended already, or not begun.
+  Suppose that c of them run a worker's code and s serialise. Then c / capacity of the time counts as `compute`, and
+  s / capacity as `serialise`. The rest is `wait`, for lanes that have ended already, or not begun.
 - If nobody works, it counts as `transfer`: a message is made or on its way, a process is being woken.
 """
 
@@ -16,7 +16,7 @@ from harness.grouping import grouped
 from harness.store.phase_table import COMPUTE, PHASES, SERIALISE, TRANSFER, WAIT
 from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
 
-# Time, lane, and what the lane does from then on; None: nothing that was recorded.
+# Time, lane, and the lane's state from then on. The state is None while nothing is recorded.
 Change = tuple[int, str, str | None]
 
 

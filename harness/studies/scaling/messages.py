@@ -4,10 +4,11 @@ At each tag the first worker gives away some values one by one, each in a messag
 them. The same program in one thread says what passes between two reactions anyway. Medians over tags, at the smallest
 values:
 
-- the sender's part: from one giving reaction to the next, longer than in one thread
-- the receiver's part: from one taking reaction to the next, where that is shortest, for there the message has arrived
-  already; longer likewise
-- between them: from the first giving reaction to the first taking one, which waits for it, without the two parts
+- The sender's part: the time from one giving reaction to the next, beyond that in one thread.
+- The receiver's part: likewise from one taking reaction to the next. The shortest time counts, as the message has
+  arrived already there.
+- Between them: the time from the first giving reaction to the first taking one, which waits for it, without the two
+  parts.
 
 The cost of a byte is the least-squares slope of the two parts together over the sizes of the values.
 """

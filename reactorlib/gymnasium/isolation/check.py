@@ -23,7 +23,7 @@ from reactorlib.gymnasium.isolation.report import FILES, HASH, OTHER, RESET, STA
 from reactorlib.gymnasium.isolation.server import IMPORT, Job
 from reactorlib.gymnasium.isolation.surroundings import OUTSIDE
 
-_PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit: there are some 15, most of them short
+_PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit, as most of the some 15 plays are short
 _GRACE_S = 2.0  # for a server that should have ended by itself
 _ALONE = ("alone",)
 _IN_A_PROCESS = (*GENERATORS, *OUTSIDE)

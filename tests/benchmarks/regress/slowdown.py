@@ -11,7 +11,7 @@ CALL = "        out.add(f\"{out.name_of(Ref('step', node), name)}({arguments})\"
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a file, and what is written before it; `{count}` says how much of it."""
+    """A line of a file, and the idling code that is written before it. `{count}` is its amount."""
 
     file: str
     line: str

@@ -1,4 +1,4 @@
-"""Two trees measured in turns: what is much slower is found, and what cannot be compared gets no verdict."""
+"""Two trees measured in turns. A large slowdown is found, and an impossible comparison gets no verdict."""
 
 import dataclasses
 import shutil

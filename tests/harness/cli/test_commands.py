@@ -1,4 +1,4 @@
-"""The command line: what there is, and bad input, which costs one line and changes nothing."""
+"""The command line: its options, and bad input, which costs one line and changes nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What never ends and never waits; what ends with an order unread; what leaves orphans."""
+"""Programs that never end and never wait, that end with an order unread, or that leave orphans."""
 
 import os
 import select

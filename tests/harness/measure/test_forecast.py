@@ -1,4 +1,4 @@
-"""How long a run is said to take."""
+"""How long a run is expected to take."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a process tree uses and leaves, on real processes."""
+"""The resources that a process tree uses and leaves, on real processes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What is said while a run goes on."""
+"""The messages of a run in progress."""
 
 import io
 import itertools

@@ -8,7 +8,7 @@ from harness.measure.turn import BIN, Turns
 
 
 class Engine:
-    """Gives these turns, each with its lead; keeps what it is told."""
+    """Gives these turns, each with its lead, and keeps the messages that it receives."""
 
     def __init__(self, *orders):
         self.orders = list(orders)

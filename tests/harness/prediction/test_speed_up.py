@@ -74,7 +74,7 @@ def members(count: int) -> tuple[str, ...]:
 
 
 def of_sizes(given: int, taken: int, count: int) -> list[list[tuple[str, int]]]:
-    """What the hub's first reaction and then each member set, in bytes."""
+    """The bytes that the hub's first reaction and then each member set."""
     replies = [[(f"Star.members[{index}].reply", taken)] for index in range(count)]
     return [[("Star.hub.out", given)], *replies, []]
 
@@ -84,8 +84,8 @@ def test_a_message_takes_time_of_both_processors_between_them_and_for_each_byte(
     spans = ran(program, ("hub.begin", *members(2), "hub.gather"))
     written = of_sizes(40, 8, 2)
     assert total_ns(spans, predict(program, spans, [2]), 2) == 300
-    # Worker 0: Go 10, begin 100, give 10 + 20, work 100, then it waits. Worker 1: from 140 + 20 on it takes 5, works
-    # 100 and replies in 10 + 4; 20 later worker 0 takes it in 5 and gathers in 100.
+    # Worker 0: Go 10, begin 100, give 10 + 20, work 100, then it waits. Worker 1 takes 5 from 140 + 20 on, works 100
+    # and replies in 10 + 4. Worker 0 takes the reply 20 later in 5 and gathers in 100.
     found = predict(program, spans, [1, 2], cost=COST, written=written)
     assert total_ns(spans, found, 2) == 140 + 20 + 5 + 100 + 14 + 20 + 5 + 100
     assert found[1] == 1.0
@@ -113,7 +113,8 @@ def test_what_is_given_later_comes_with_the_beginning_of_the_tag_and_is_encoded_
     program = elaborate(Star, members=3, later="given")
     spans = ran(program, ("hub.begin",), (*members(3), "hub.gather"))
     found = predict(program, spans, [3], cost=COST, written=of_sizes(40, 0, 3))
-    # After 100 ns at the first tag: to worker 1 in 10 + 20, to worker 2 in 10, which takes it at 40 + 20.
+    # The first tag takes 100 ns. Then the message to worker 1 takes 10 + 20, and that to worker 2 takes 10. Worker 2
+    # takes it at 40 + 20.
     assert total_ns(spans, found, 3) == 100 + 40 + 20 + 5 + 100 + 10 + 20 + 5 + 100
 
 

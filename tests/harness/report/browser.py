@@ -1,7 +1,7 @@
-"""A real browser without a window, told over a pipe what to open, how wide and in which colour scheme.
+"""A real browser without a window. A pipe carries the page to open, its width and its colour scheme.
 
-Speaks the DevTools protocol (https://chromedevtools.github.io/devtools-protocol/) as Chromium offers it to a process
-with file descriptors 3 and 4 open for it: JSON messages, each ended by a zero byte. Every wait is bounded.
+The pipe speaks the DevTools protocol (https://chromedevtools.github.io/devtools-protocol/). Chromium offers it to a
+process with file descriptors 3 and 4 open for it. Messages are JSON, each ended by a zero byte. Every wait is bounded.
 """
 
 import json
@@ -85,7 +85,7 @@ class Browser:
         return answer["result"]
 
     def open(self, url, width, height, scheme):
-        """Open a page and wait until it has loaded; returns what it wrote to the console and what failed meanwhile."""
+        """Open a page and wait until it has loaded. Return its console output and the failures meanwhile."""
         screen = {"width": width, "height": height, "screenWidth": width, "screenHeight": height}
         self.call("Emulation.setDeviceMetricsOverride", **screen, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -104,7 +104,7 @@ class Browser:
         return answer["result"].get("value")
 
     def requested(self):
-        """What the page that was opened last has asked for."""
+        """The URLs that the last opened page has requested."""
         return [
             event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
         ]

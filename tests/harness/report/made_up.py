@@ -104,7 +104,7 @@ def turns(backends, trials=2, agents=4, rounds=40):
 
 
 def studies(count=4):
-    """The phases of rounds and the scaling of so many workloads."""
+    """The phases of rounds and the scaling of the first `count` workloads."""
     phases, scaled = [], []
     for workload in ("gym_sampling", "q_learning", "broadcast_gather", "overhead")[:count]:
         given = json.dumps({"actors": 16, "steps_per_message": 1, "env": "MountainCarContinuous-v0"})

@@ -1,4 +1,4 @@
-"""The report of results that are incomplete or broken: what can be shown is, else a line and status 2."""
+"""The report of results that are incomplete or broken shows the rest, or prints one line and returns status 2."""
 
 import pytest
 

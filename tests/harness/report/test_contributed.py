@@ -194,7 +194,7 @@ def without(backend):
     ])  # fmt: skip
 
 
-# What is done to a file's content, and how that is refused.
+# A change to a file's content, and the text that refuses it.
 FAULTS = {
     "value": (row(value="fast"), "measurements[0].value: expected float | null, got str"),
     "metric": (row(metric="speed"), "measurements[0].metric: expected str matching regex"),

@@ -1,4 +1,4 @@
-"""What trackers of other projects read: the entries have the fields and types that their schemas demand."""
+"""Entries for the trackers of other projects have the fields and types that their schemas demand."""
 
 import dataclasses
 import json

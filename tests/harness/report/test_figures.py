@@ -1,4 +1,4 @@
-"""What each figure shows of a run, and that it can be read."""
+"""Each figure shows the numbers of a run, and is readable."""
 
 import dataclasses
 import functools

@@ -19,8 +19,8 @@ POINTS = (
 )
 PHONE, TABLET, DESKTOP = (390, 844), (768, 1024), (1440, 900)
 
-# What leaves the screen (the window grows with it), though no box that scrolls by itself holds it. What is inside a
-# picture scales with that.
+# Elements that leave the screen (the window grows with them), though no box that scrolls by itself holds them. Parts of
+# a picture scale with the picture.
 TOO_WIDE = """
 [...document.body.querySelectorAll("*")]
   .filter(one => !one.closest("svg *") && !one.parentElement.closest(".table"))

@@ -1,4 +1,4 @@
-"""The paper's claims beside what was measured."""
+"""The paper's claims compared with the measurements."""
 
 import pytest
 

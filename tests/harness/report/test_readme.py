@@ -1,4 +1,4 @@
-"""What the report writes into README and the pages."""
+"""The text that the report writes into README and the pages."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The report of synthetic rows: who wins is said first, with intervals and doubts."""
+"""The report of synthetic rows names the winner first, with intervals and doubts."""
 
 import dataclasses
 import json

@@ -29,7 +29,7 @@ ROWS = [
 
 COST = MessageCost(4_400.0, 4_600.0, 21_000.0, 0.2)
 COSTS = CostRow.of("a-run", 0, 2, COST)
-# What is predicted with messages paid for is half of what is predicted without; on two cores four workers are as two.
+# The speed-up with messages paid for is half of that without. On two cores four workers are as two.
 PAID_ROWS = [
     *ROWS,
     *(row(PAID, count, min(count, 4.0) / 2, actors) for actors in (2, 8) for count in (1, 2, 4, 64)),

@@ -1,4 +1,4 @@
-"""Estimates over trials: known answers, what must hold for any sample, and the rate at which intervals hold."""
+"""Estimates over trials: known answers, properties of any sample, and the rate at which intervals hold."""
 
 import math
 from statistics import geometric_mean
@@ -142,10 +142,10 @@ def test_autocorrelation_and_drift_within_a_block_leave_the_interval_its_rate(bl
     generator = np.random.default_rng([9, blocks])
     held = 0
     for _ in range(ATTEMPTS):
-        start = generator.normal(0, 0.02, blocks)  # what one start differs from the next
+        start = generator.normal(0, 0.02, blocks)  # the difference of one start from the next
         found = intervals.ratio_of_turns([(turns(generator, 24) + own).tolist() for own in start])
         held += found.low <= 1 <= found.high
-    # Of so many attempts 95 % are between 93.6 % and 96.4 %.
+    # With this number of attempts, a rate of 95 % is measured as 93.6 % to 96.4 %.
     assert 0.93 * ATTEMPTS <= held <= 0.985 * ATTEMPTS
 
 

@@ -23,7 +23,7 @@ def task(**changes):
 
 
 def turns(*taken):
-    """Turns of so many rounds, wall time and CPU time."""
+    """Turns, each with its number of rounds, wall time and CPU time."""
     return [RecordedTurn(*KEY, 0, sweep, 0, *turn) for sweep, turn in enumerate(taken)]
 
 

@@ -1,4 +1,4 @@
-"""Files of rows: what is written comes back, and damage is named by file, line and column."""
+"""Files of rows: a written row comes back, and damage is named by file, line and column."""
 
 import math
 import zlib

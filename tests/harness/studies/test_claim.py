@@ -1,4 +1,4 @@
-"""Claims of README: what they are made from, and how a measurement of one ends."""
+"""Claims of README: their names and ranges, and the verdict of a measurement of one."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""`harness doctor`: what it tries, how it tells what fails from what is absent, and what it says would do harm."""
+"""`harness doctor`: its probes, the difference between failing and absent parts, and its warnings."""
 
 import dataclasses
 import json

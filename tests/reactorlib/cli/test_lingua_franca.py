@@ -155,7 +155,7 @@ main reactor { members = new[2] Member() reaction(members.out) {= print(members[
 
 
 def how(call, tmp_path, properties="", *arguments, body="1"):
-    """Which executor runs a program, and on how many workers; what is complained of."""
+    """The executor that runs a program, its number of workers, and the complaints."""
     path = tmp_path / "Pair.lf"
     path.write_text(PAIR.replace("PROPERTIES", properties).replace("BODY", body))
     code, lines, complained = call("run", str(path), "--json", *arguments)

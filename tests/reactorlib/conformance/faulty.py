@@ -1,4 +1,4 @@
-"""Reactors for programs with static errors, and what elaboration says of such a program."""
+"""Reactors for programs with static errors, and the faults that elaboration reports for such a program."""
 
 import re
 from collections.abc import Callable

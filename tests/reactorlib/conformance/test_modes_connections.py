@@ -167,7 +167,7 @@ def test_a_reaction_that_may_run_beside_a_connection_is_a_second_source(main: ty
 @pytest.mark.parametrize(("script", "last"), [({}, 99), ({0: "history two"}, -99)])
 def test_only_the_source_of_the_active_mode_feeds_a_port_at_shutdown(execute: Execute, script, last) -> None:
     class FedByParting(Modal):
-        """What is sent at shutdown is connected in one mode, and read by a reaction in the other."""
+        """A value that is sent at shutdown is connected in one mode, and read by a reaction in the other."""
 
         fed = Output[int]()
 

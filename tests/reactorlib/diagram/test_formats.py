@@ -82,7 +82,7 @@ def contrast(one, two):
 
 @pytest.mark.parametrize("look", [LIGHT, DARK], ids=["light", "dark"])
 def test_words_stand_out_from_all_surfaces(look):
-    """WCAG 2 asks for 4.5 : 1 for text and 3 : 1 for lines."""
+    """WCAG 2 asks for a contrast of 4.5 for text and 3 for lines."""
     surfaces = [style.fill for role, style in look.items() if style.fill and style.line]
     assert [s for s in surfaces if contrast(look["text"].fill, s) < 7] == []
     assert [s for s in surfaces if contrast(look["quiet"].fill, s) < 4.5] == []

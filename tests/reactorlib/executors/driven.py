@@ -110,7 +110,7 @@ def use_copy(session: Session, log: str) -> None:
 
 
 def forked(log: str) -> None:
-    """A copy of a session closes nothing, whatever is done with it."""
+    """A copy of a session in a forked process closes nothing."""
     session = opened(log)
     child = multiprocessing.get_context("fork").Process(target=use_copy, args=(session, log))
     child.start()

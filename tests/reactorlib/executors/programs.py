@@ -216,7 +216,7 @@ class Link(Reactor):
 
 
 class Chain(Reactor):
-    """Links in a row, all at one tag: value k arrives at link k; the failing ones are given by number."""
+    """Links in a row, all at one tag. Value k arrives at link k. `failing` are the numbers of the links that fail."""
 
     def __init__(self, log: str, failing: tuple[int, ...] = (), links: int = 4) -> None:
         self.source = Source(0)

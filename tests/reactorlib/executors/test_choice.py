@@ -1,4 +1,4 @@
-"""`auto`: what it chooses, and what it says of it."""
+"""`auto` chooses an executor and reports its reason."""
 
 from __future__ import annotations
 

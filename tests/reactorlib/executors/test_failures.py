@@ -19,7 +19,7 @@ from tests.choice import first
 from tests.reactorlib.conformance.reactors import Members
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, WordlessError, note, noted
 
-# An order of events that is met now and then is met in one of so many runs.
+# An order of events that occurs now and then occurs in one of these repetitions.
 REPETITIONS = pytest.mark.parametrize("repetitions", first(1, [1, 5], "repetition in search of races"))
 
 FAULTS = {

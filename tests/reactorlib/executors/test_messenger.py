@@ -1,4 +1,4 @@
-"""Cells to a message and back: all present, some, none; few cells and very many."""
+"""Cells become a message and come back. All, some or none of them are present, and there are few or very many."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ EXECUTORS = [Executor.parse(text) for text in ("threads:3:scattered", "processes
 
 
 def faults_of(program: ProgramSpec, choices: random.Random) -> Faults:
-    """Some (method, tag): whatever has a method of this name fails there, on as many workers as it runs."""
+    """Some (method, tag). Every reactor with a method of this name fails there, on every worker that runs one."""
     records = observe(program)[0].records
     chosen = choices.sample(records, min(len(records), choices.randrange(1, 4)))
     return {(reaction.rpartition(".")[2], tuple(tag)) for tag, reaction, _ in chosen}
 
 
 def error_of(program: ProgramSpec, executor: Executor) -> Any:
-    """What the run says, and at which tag; None if it ends without an error."""
+    """The error of a run and its tag, or None if it ends without an error."""
     main = build(program)
     try:
         run(main, timeout=program.timeout_ns * NSEC, fast=True, **executor.options(main))
@@ -59,7 +59,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Faults:
 
 
 def check(seed: int, executors: Sequence[Executor], faults: Faults) -> None:
-    """Compare what a program says on each executor with what it says on inline."""
+    """Compare the error of a program on each executor with its error on inline."""
     program = generate(Seeded(seed))
     faults.clear()
     found = faults_of(program, random.Random(seed))

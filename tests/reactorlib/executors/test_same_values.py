@@ -1,4 +1,4 @@
-"""What a reaction computes from a value does not depend on the way that the value took to it."""
+"""A reaction computes the same from a value, whichever way the value took to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Looker(Sink):
 
 
 def seen(executor: str, make: Callable[[int], Any], look: Callable[[Any], Any]) -> list[Any]:
-    """What the looker saw, tick by tick."""
+    """The values that the looker saw, tick by tick."""
     where: dict[str, Any] = {} if executor == "inline" else {"workers": 2, "placement": {"Pair.reader": 1}}
     ends = {"source": lambda: Source(*map(make, range(TICKS))), "reader": lambda: Looker(look)}
     return values(run(Pair, **ends, executor=executor, fast=True, trace=True, **where), "Pair.reader.seen")

@@ -131,7 +131,7 @@ def test_one_that_is_not_the_caller_s_gives_no_batch() -> None:
 
 
 def in_a_script(body: str) -> str:
-    """What a script prints whose main part is this; `opened` and `os`, `signal`, `time`, `mp` are there."""
+    """The output of a script with this main part, which may use `opened`, `os`, `signal`, `time` and `mp`."""
     lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
     script = (
         "import multiprocessing as mp, os, signal, time\n"

@@ -44,7 +44,7 @@ class Victim:
 
     def kill(self) -> str:
         """End it if nothing else has; what it wrote to standard error since it was asked last."""
-        if self.process.poll() is None or any(map(alive, self.pids())):  # else its number may be another's by now
+        if self.process.poll() is None or any(map(alive, self.pids())):  # otherwise another process may have its number
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         return self.process.communicate()[1]
@@ -170,7 +170,7 @@ def test_a_worker_that_nothing_breaks_off_is_left_behind_or_killed(executor, num
         assert status == (-number if number == signal.SIGINT else 128 + number)
         assert errors.count("Traceback") == (number == signal.SIGINT), errors
         assert victim.gone()
-        # The signal may have come just before the call into C: then leaf 1 has ended, too.
+        # The signal may have come just before the call into C. Then leaf 1 has also ended.
         assert [line for line in ended(log) if line != "leaf 1 ended"] == ["hub ended", "leaf 0 ended", "leaf 2 ended"]
 
 

@@ -143,7 +143,7 @@ def said_by(*arguments: str | Path, given: str | None = None) -> str:
 
 
 def typed(lines: str) -> str:
-    """What a Python under a pseudo-terminal prints when these lines are typed."""
+    """The output of a Python under a pseudo-terminal when these lines are typed."""
     try:
         parent, child = pty.openpty()
     except OSError:
@@ -175,7 +175,7 @@ def _read(terminal: int) -> bytes:
 
 
 def in_a_notebook(cell: str) -> str:
-    """What a Jupyter kernel prints for a cell."""
+    """The output of a Jupyter kernel for a cell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the kernel's packages
         manager = pytest.importorskip("jupyter_client.manager")

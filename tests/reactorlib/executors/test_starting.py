@@ -1,4 +1,4 @@
-"""How workers start and what a run leaves behind: start methods, threads, several runs, nothing afterwards."""
+"""The start of workers by each start method, with threads and for several runs, after which nothing is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crosses between workers: values that cannot, memory that is full, views that are kept, copies that go stale."""
+"""Values between workers: ones that cannot cross, full memory, views that are kept, copies that go stale."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_value_that_cannot_be_pickled_is_named_by_its_port(mover, after, how, 
 
 
 class Late(Reactor):
-    """Ticks where others receive, so that its worker is told first."""
+    """Ticks where others receive, so that its worker gets the first message."""
 
     tick = Timer(1 * MSEC)
     inp = Input[Any]()
@@ -192,7 +192,7 @@ def test_a_view_that_is_kept_stays_as_it_was(executor, allocates):
     kept: list[Any] = []
     options = {"executor": executor, "workers": 2, "placement": {"Hoard.maker": 1}, "allocates": allocates}
     run(Hoard, nbytes=16 << 10, rounds=1001, every=100, kept=kept, **options)
-    for number, array in enumerate(kept):  # the run is over, too
+    for number, array in enumerate(kept):  # also after the run
         assert (array == 100 * number).all()
     if executor == "processes":
         assert not any(array.flags.writeable for array in kept)
@@ -259,7 +259,7 @@ def test_a_value_is_still_there_at_later_tags(executor, workers):
 
 
 def test_a_trace_that_cannot_travel_is_an_error_that_names_the_port(soon):
-    """Nobody reads the ports. What they are set to cannot be pickled."""
+    """No reaction reads the ports. Their values cannot be pickled."""
     options = {"kind": Source, "count": 2, "arguments": (lambda: 1,), "executor": "processes", "workers": 2}
     run(Members, **options)
     with soon(), pytest.raises(WorkerError, match=r"Members.members\[1\].out: a value of type function"):

@@ -1,6 +1,6 @@
 """`python -m tests.reactorlib.executors.victim EXECUTOR WHAT LOG`: a run that goes on until a signal ends it.
 
-It prints "ready" once all leaves have started and WHAT has begun.
+It prints "ready" once all leaves have started and the part WHAT has begun.
 """
 
 from __future__ import annotations

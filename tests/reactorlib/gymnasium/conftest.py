@@ -20,7 +20,7 @@ def nothing_left() -> Iterator[None]:
 @pytest.fixture
 def vector() -> Iterator[Callable[..., Any]]:
     """Makes vector environments, ReactorVectorEnv unless told otherwise, and closes them after the test."""
-    from reactorlib.gymnasium import ReactorVectorEnv  # tests without it have this file, too
+    from reactorlib.gymnasium import ReactorVectorEnv  # tests without it also use this file
 
     made: list[Any] = []
 

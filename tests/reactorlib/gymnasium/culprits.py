@@ -50,7 +50,7 @@ class Walk(gymnasium.Env[Any, Any]):
         return {}
 
 
-# What a step draws in each of these environments.
+# The number that a step draws in each of these environments.
 DRAWS: dict[str, Callable[[Walk], float]] = {
     "UsesRandom": lambda _self: drawn(),
     "UsesNumpy": lambda _self: np.random.rand(),  # noqa: NPY002

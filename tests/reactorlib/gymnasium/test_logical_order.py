@@ -1,4 +1,4 @@
-"""Logical time decides the batches of a pool; a record does, when it is replayed; and both go on from a saved state."""
+"""Logical time, or the record of a replay, decides the batches of a pool. Both go on from a saved state."""
 
 import functools
 import pickle
@@ -106,7 +106,7 @@ def test_a_record_may_end_in_the_middle_of_an_entry(pool: Any, tmp_path: Path) -
     first.reset_async(seed=1)
     log = run(first, 5, [2])
     first.close()
-    broken.write_bytes(path.read_bytes()[:-7])  # of what was sent after the last batch
+    broken.write_bytes(path.read_bytes()[:-7])  # of the part that was sent after the last batch
     again = pool(made("no infos", 3), workers=1, replay=broken)
     again.reset_async(seed=1)
     with pytest.raises(ReplayError, match="ends") as raised:

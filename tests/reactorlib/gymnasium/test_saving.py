@@ -1,4 +1,6 @@
-"""A saved state goes on, bit for bit, in another vector environment or pool; one that cannot be saved is named."""
+"""A saved state goes on, bit for bit, in another vector environment or pool. An error names a state that cannot be
+saved.
+"""
 
 import functools
 import random

@@ -43,7 +43,7 @@ def printed(write: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> C
 
 @pytest.fixture
 def faults(write: Callable[..., Path]) -> Callable[..., str]:
-    """What loading and elaborating a program complains of, with paths cut to the file's name."""
+    """The faults that loading and elaborating a program report, with paths cut to the file's name."""
 
     def faults(text: str, **parameters: Any) -> str:
         path = write(text)

@@ -1,4 +1,4 @@
-"""What is wrong with a file is told with its line, the line's text and what would be right; several faults at once."""
+"""A fault of a file is reported with its line, the line's text and the right form. Several are reported at once."""
 
 import re
 import traceback

@@ -1,4 +1,4 @@
-"""What programs/ cannot hold: parameters from outside, places of warnings, traces, options and structures."""
+"""Tests that programs/ cannot hold: parameters from outside, places of warnings, traces, options and structures."""
 
 import sys
 

@@ -19,7 +19,7 @@ TARGET = "target Python { fast: true }\n"
 
 
 class Program:
-    """One program of a file: its files by path, and what is expected of it."""
+    """One program of a file: its files by path, and the expected result."""
 
     def __init__(self, rule, text):
         self.name, _, text = text.partition("\n")

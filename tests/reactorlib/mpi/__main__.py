@@ -1,6 +1,6 @@
 """`mpiexec -n 2 python -m tests.reactorlib.mpi [arguments of pytest]`: tests whose programs run on all ranks.
 
-Every rank runs the same tests, and comes to every `run` that the first one comes to; a test that ends early on one rank
+Every rank runs the same tests, and comes to every `run` that the first one comes to. A test that ends early on one rank
 ends on all. The first rank reports. With "mpi:2:scattered", say, in REACTORLIB_TEST_EXECUTORS the conformance tests run
 like this.
 """
@@ -29,7 +29,7 @@ class InStep:
 
 
 def meet(place: str) -> None:
-    """Wait until all ranks are at this place; what they wait for elsewhere fails there."""
+    """Wait until all ranks are at this place. A wait elsewhere fails there."""
     while True:
         try:
             joined().gather(None, place)
@@ -39,7 +39,7 @@ def meet(place: str) -> None:
 
 
 def main() -> int:
-    """The status of pytest on the first rank: the others see a part of what reactions do."""
+    """The status of pytest on the first rank. The others see only a part of the reactions."""
     os.environ.setdefault("REACTORLIB_TEST_EXECUTORS", f"mpi:{joined().size}:scattered")
     if joined().rank:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115

@@ -32,7 +32,7 @@ def permitted() -> None:
 
 
 def on_two_nodes(*arguments: str) -> tuple[dict[str, Any], str, list[int]]:
-    """How the job ended, what it said, and how many bytes left each node."""
+    """The result of the job, its output, and the number of bytes that left each node."""
     words = [shlex.join(launcher()), *arguments]
     done = subprocess.run(
         [*WITH_ALL, *two_nodes.on_node0([sys.executable, str(HERE / "two_nodes.py"), *words])],

@@ -28,7 +28,7 @@ def test_a_session_on_ranks_computes_what_one_in_a_thread_does(start: Any) -> No
     assert ended.status == 0, ended.err
     assert re.findall(r"(\w+) done", ended.out) == ["mpi", "inline", "mpi"]
     of_each = Counter(re.findall(r"shut down (\d+)", ended.out)).values()
-    assert sorted(of_each) == [2, 2, 2 + 4 + 2]  # the first rank runs the inline one, too
+    assert sorted(of_each) == [2, 2, 2 + 4 + 2]  # the first rank also runs the inline one
     assert ended.err == ""
 
 

@@ -21,7 +21,7 @@ N = 4
 
 @dataclass
 class Question:
-    """What is sent; a class of the script."""
+    """The value that is sent, of a class of the script."""
 
     number: int
     what: str = ""

@@ -1,4 +1,4 @@
-"""What the methods of a built program call: the rule's question and answer, on the runtime's own elements.
+"""The body of the methods of a built program: the rule's question and answer, on the runtime's own elements.
 
 With `log` open, each call writes what its arguments hold, on whatever worker it runs.
 """
@@ -31,7 +31,7 @@ log = _Log()
 
 @contextmanager
 def logged() -> Iterator[Seen]:
-    """What the reactions that run inside see, filled in afterwards."""
+    """The values that the reactions inside see, filled in afterwards."""
     seen: Seen = {}
     log.file = os.memfd_create("seen")
     fcntl.fcntl(log.file, fcntl.F_SETFL, os.O_APPEND)
@@ -50,7 +50,7 @@ def logged() -> Iterator[Seen]:
 
 
 def perform(reactor: Any, name: str, rule: Rule, reads: Elements, effects: Elements) -> None:
-    """Run one body. Kinds of elements: port, mutable, timer, action, mode; "ports", "mutables": several channels."""
+    """Run one body. An element is a port, mutable, timer, action or mode, or "ports" or "mutables" for channels."""
     count = reactor.invocations[name] = reactor.invocations.get(name, 0) + 1
     samples = [sample for kind, element in reads for sample in _samples(kind, element)]
     samples.append(Sample(reactorlib.check_deadline()))
@@ -92,7 +92,7 @@ def _samples(kind: str, element: Any) -> list[Sample]:
 
 
 def _held(targets: Iterable[tuple[str, Any]]) -> Iterator[Sample]:
-    """What effects hold before the reaction changes them: an action's value may be looked at while it is present."""
+    """The values of effects before the reaction changes them. An action's value may be read while it is present."""
     for kind, target in targets:
         if kind != "mode":
             present = target.is_present

@@ -19,7 +19,7 @@ from tests.reactorlib.reference.specification import ProgramSpec
 
 @dataclass(frozen=True)
 class Executor:
-    """How a program is run: what is passed to `run`."""
+    """How a program is run, as options for `run`."""
 
     name: str = "inline"
     workers: int | None = None

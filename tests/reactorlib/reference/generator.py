@@ -1,8 +1,8 @@
 """Random valid reactor programs; wide ones have banks and ports of 31 to 200 members, and odd names.
 
-Valid by construction: within a class, contained reactors and reactions stand in one line, and values go forward
-along it at the same tag, or backward with a delay. Where a backward connection is tried without a delay, the finished
-program is checked, and delayed after all if its reactions form a cycle.
+Valid by construction: within a class, contained reactors and reactions stand in one line. Values go forward along it
+at the same tag, or backward with a delay. A backward connection may be tried without a delay. Then the finished
+program is checked, and the connection is delayed after all if the reactions form a cycle.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Class:
     spec: ClassSpec
     cautious: ClassSpec
     cost: int  # instances, itself included
-    ports: dict[str, PortSpec]  # inherited ones too
+    ports: dict[str, PortSpec]  # also inherited ones
     has_modes: bool
 
 
@@ -355,7 +355,7 @@ class _Drawing:
     def _effects(self, slot: int, mode: str | None, ends: bool) -> list[str]:
         modal = (None, mode)
         effects = [target for target, at, where in self.written if at > slot and where in modal]
-        if ends:  # whatever mode is active then
+        if ends:  # any mode may be active then
             effects = [target for target in effects if target not in self.shared]
         return effects + [action.name for action in self.actions if action.mode in modal]
 

@@ -30,7 +30,7 @@ NEVER_NS = 10**30  # later than any deadline that a program declares
 
 @dataclass(eq=False)
 class Channel:
-    """One channel of a port: what it holds at this tag."""
+    """One channel of a port, with its value at this tag."""
 
     path: str
     value: Any = None
@@ -62,7 +62,7 @@ class Timer:
 
 @dataclass(eq=False)
 class Action:
-    """A logical action of one instance; `scheduled` are its events so far, those that have happened too."""
+    """A logical action of one instance. `scheduled` are its events so far, also those that have happened."""
 
     spec: ActionSpec
     min_delay_ns: int

@@ -1,7 +1,7 @@
 """A naive interpreter of program specifications: the rules of the reactor model, as directly as possible.
 
-It owns the meaning of a program and nothing else: one list of events, searched from end to end at every tag, and
-every reaction asked at every tag whether it has something to react to. It never imports the runtime that it is
+It owns the meaning of a program and nothing else. It has one list of events, searched from end to end at every tag.
+At every tag it asks every reaction whether it has something to react to. It never imports the runtime that it is
 compared with.
 """
 
@@ -35,9 +35,9 @@ Look = tuple[bool, Any]  # present, value
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What a run does: every reaction with its tag and its writes, in order, the last tag, and what they saw.
+    """The events of a run: every reaction with its tag and its writes, in order, the last tag, and the values seen.
 
-    `seen` has, by tag and reaction, what its arguments held: a reaction runs once at a tag.
+    `seen` has the values of the arguments by tag and reaction, as a reaction runs once at a tag.
     """
 
     records: tuple[Record, ...]
@@ -192,7 +192,7 @@ class Machine:
             else:
                 mutable = instance.is_mutable(name)
                 samples += [self._look(channel, mutable) for channel in instance.channels(name)]
-        samples.append(Sample(reaction.spec.deadline_ns == 0))  # what check_deadline() says
+        samples.append(Sample(reaction.spec.deadline_ns == 0))  # the result of check_deadline()
         return samples
 
     def _look(self, channel: Channel, mutable: bool) -> Sample:
@@ -364,7 +364,7 @@ class Machine:
             self.resetting.append(scope)
 
     def _past_events(self, scope: Scope) -> list[Event]:
-        """What has happened to the actions of the mode: minimum spacing is counted from there."""
+        """The past events of the mode's actions, from which minimum spacing is counted."""
         waiting = [entry.event for entry in self.asleep]
         actions = [action for instance in self.instances for action in instance.actions.values()]
         scheduled = [event for action in actions if action.scope is scope for event in action.scheduled]

@@ -1,7 +1,7 @@
 """Odd names for a program that was drawn under plain ones: what they stand for stays the same.
 
-None of them is a mistake of its program: a class body may not use what it rebinds, and what begins with two underscores
-belongs to Python.
+None of them is a mistake of its program. A class body may not use a name that it rebinds. Names that begin with two
+underscores belong to Python.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OURS = frozenset(("rl", "self", "perform", "Rule", "memory", "invocations", "sup
 def rename(choices: Choices, program: ProgramSpec) -> ProgramSpec:
     """The same program under names of the lists above."""
     classes = _chosen(choices, [spec.name for spec in program.classes], set())
-    inner: dict[str, dict[str, str]] = {}  # of each class, inherited names too
+    inner: dict[str, dict[str, str]] = {}  # of each class, also inherited names
     done: list[ClassSpec] = []
     for spec in program.classes:
         known = dict(inner[spec.base]) if spec.base is not None else {}
@@ -78,7 +78,7 @@ def _elements(spec: ClassSpec) -> list[str]:
 
 
 def _renamed(spec: ClassSpec, classes: dict[str, str], inner: dict[str, dict[str, str]]) -> ClassSpec:
-    """The class with each text in it that is a name replaced; what is no name of the class or its children stays."""
+    """The class with its names replaced. Texts that are no name of the class or its children stay."""
     known = inner[spec.name]
     of_child = {child.name: inner[child.reactor] for child in spec.children}
 

@@ -1,4 +1,4 @@
-"""What a reaction body does, decided by arithmetic alone.
+"""The rule of a reaction body, decided by arithmetic alone.
 
 A body sees numbers (what it reads, how often it ran, its state) and answers with a list of operations on its
 effects. The built program and the interpreter ask the same question here; all that is under test lies outside.
@@ -19,7 +19,7 @@ class Rule:
 
     After `budget` invocations the body has no more effects, so that no loop of microsteps lasts for ever.
     `extras_ns` are the additional delays it may schedule with; at invocation `stop_at` it requests the stop. With
-    `lists` the ports get lists of numbers instead of numbers; one that is not `eager` leaves out some effects.
+    `lists` the ports get lists of numbers instead of numbers. A body that is not `eager` leaves out some effects.
     """
 
     seed: int

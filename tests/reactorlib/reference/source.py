@@ -193,7 +193,7 @@ def _side(ports: list[str]) -> str:
 
 
 def _identifiers(names: Iterable[str]) -> dict[str, str]:
-    """What a method calls its arguments: after the elements, none like another."""
+    """The names of a method's arguments, after the elements and all different."""
     found: dict[str, str] = {}
     for name in names:
         argument = name.replace(".", "_")

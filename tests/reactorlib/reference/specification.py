@@ -12,7 +12,7 @@ from tests.reactorlib.reference.rule import Rule
 
 # A width is a literal, the name of a parameter, or (name, k): the expression `name * k`. None is no multiport.
 Width = int | str | tuple[str, int]
-# What triggers without being an element; no element has such a name.
+# Triggers that are no elements. No element has such a name.
 STARTUP, SHUTDOWN, RESET = SIGNALS = ("<startup>", "<shutdown>", "<reset>")
 # A time, a small number or the name of the parameter that holds it.
 Amount = int | str
@@ -62,8 +62,8 @@ class StateSpec:
 class ReactionSpec:
     """One reaction.
 
-    A trigger is one of SIGNALS, the name of an element, or "child.port"; a use and an effect likewise, and an
-    effect may also be ("reset" or "history", mode). `late` is the rule of the deadline handler.
+    A trigger is one of SIGNALS, the name of an element, or "child.port". So is a use or an effect. An effect may also
+    be ("reset" or "history", mode). `late` is the rule of the deadline handler.
     """
 
     name: str
@@ -115,7 +115,7 @@ class ClassSpec:
 
     @property
     def element_names(self) -> list[str]:
-        """What a reaction may name, other than ports of contained reactors."""
+        """The elements that a reaction may name, other than ports of contained reactors."""
         named: tuple[PortSpec | TimerSpec | ActionSpec, ...] = (*self.ports, *self.timers, *self.actions)
         return [element.name for element in named]
 

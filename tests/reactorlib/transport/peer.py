@@ -43,7 +43,7 @@ class Peer:
         self.status: int | None = None
 
     def wait(self, limit_s: float = LIMIT_S) -> int | None:
-        """The exit status (negative: the signal that killed it); None if it still runs after so many seconds."""
+        """The exit status, negative for a signal that killed it. None if it still runs after `limit_s` seconds."""
         if self.status is None and select.select([self._pidfd], [], [], limit_s)[0]:
             self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
             os.close(self._pidfd)

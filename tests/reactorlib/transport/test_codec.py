@@ -31,7 +31,7 @@ class Ends(NamedTuple):
     other: Endpoint
 
     def carry(self, value: Any, times: int = 4) -> Any:
-        """What the other end gets the last time: by then the structure is known to both."""
+        """The value that the other end gets the last time, when both know the structure."""
         encode = self.one.codec.encoder([1])
         for _ in range(times):
             received = self.other.codec.decode(encode(value))

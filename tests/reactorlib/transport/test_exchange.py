@@ -1,4 +1,4 @@
-"""What workers share reaches forked and spawned processes, and leaves nothing behind."""
+"""The memory that workers share reaches forked and spawned processes, and leaves nothing behind."""
 
 import gc
 import multiprocessing

@@ -100,7 +100,7 @@ def test_spinning_in_vain_becomes_short_but_is_tried_in_full_now_and_then(scene:
     assert spun[16] >= full
     assert spun[32] >= full
     looks(5_000)
-    assert looks() < sure * 1.1  # what comes at once says nothing of those that do not
+    assert looks() < sure * 1.1  # short waits say nothing about long ones
     for _ in range(14):
         looks()
     assert looks(2 * SURE_NS) < full

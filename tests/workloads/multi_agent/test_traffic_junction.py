@@ -13,7 +13,7 @@ STRAIGHT, LEFT, RIGHT = range(3)
 
 
 class Seen(NamedTuple):
-    """What a cell of a view shows of a car."""
+    """The features of a car in a cell of a view."""
 
     car: int
     row: int
@@ -53,7 +53,7 @@ class Junction:
         self.truncated = {int(agent[4:]) for agent, ended in truncations.items() if ended}
 
     def where(self, car):
-        """What a car sees of itself."""
+        """The cell in which a car sees itself."""
         joint = next(iter(self.observations.values()))
         return seen_in(cells_of(joint, self.cars)[car, CENTRE], self.cars)
 

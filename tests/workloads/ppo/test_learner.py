@@ -1,4 +1,4 @@
-"""What the learner computes, against the formulas written out; and it learns."""
+"""The learner computes the formulas as written out, and it learns."""
 
 import numpy as np
 import pytest

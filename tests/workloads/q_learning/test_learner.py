@@ -1,4 +1,4 @@
-"""The learning step against the formula, written out; the target network; both representations."""
+"""The learning step compared with the formula as written out, the target network, and both representations."""
 
 import numpy as np
 import pytest

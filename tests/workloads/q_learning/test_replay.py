@@ -1,4 +1,4 @@
-"""What the replay buffer holds, and what it draws."""
+"""The content of the replay buffer, and its draws."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def ring(capacity=10, minibatch=4, policy="sample", seed=0):
 
 
 def trajectory(begin, count):
-    """Transitions that are told apart by their rewards: begin, begin + 1, ..."""
+    """Transitions with distinct rewards: begin, begin + 1, ..."""
     return pack([((number, 1, 0), 1, float(number), (number, 2, 1), False) for number in range(begin, begin + count)])
 
 

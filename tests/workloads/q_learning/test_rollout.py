@@ -1,4 +1,4 @@
-"""What a rollout worker plays: the seeded environment, epsilon-greedily, round after round."""
+"""A rollout worker plays the seeded environment, epsilon-greedily, round after round."""
 
 from itertools import pairwise
 

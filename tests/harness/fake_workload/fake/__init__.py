@@ -1,1 +1,1 @@
-"""A workload that counts; its reactor backend misbehaves as it is told to."""
+"""A workload that counts. Its reactor backend misbehaves as its parameter `behaviour` says."""

@@ -11,7 +11,7 @@ BEHAVIOURS = ("good", "raises", "exits", "killed", "hangs", "wrong", "orphans", 
 
 @dataclass(frozen=True)
 class Task:
-    """What is counted, and how the reactor backend behaves."""
+    """The things to count, and the behaviour of the reactor backend."""
 
     name: ClassVar[str] = "fake"
     metric: ClassVar[str] = "throughput"

@@ -1,4 +1,4 @@
-"""Who is the last of a round, and how late: exact numbers of spans that were made up."""
+"""The last lane of a round and its delay: exact numbers, from spans that were made up."""
 
 import pytest
 
@@ -24,7 +24,8 @@ def test_the_lane_that_most_often_ended_last_and_how_much_later_than_the_median_
         *computing("process 2", 1_900, 2_500, 4_900),
     ]
     found = found_of(spans, MARKS)
-    # Process 2 in rounds 1 and 3, the hub's lane in round 2; 400 of 1000 ns, 400 of 1000 ns, 1000 of 2000 ns later.
+    # Process 2 is last in rounds 1 and 3, the hub's lane in round 2. They are 400 of 1000, 400 of 1000 and 1000 of
+    # 2000 ns late.
     assert found == (3, pytest.approx(2 / 3), pytest.approx((0.4 + 0.4 + 0.5) / 3), 0.5)
 
 

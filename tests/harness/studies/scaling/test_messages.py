@@ -1,4 +1,4 @@
-"""What a message costs: what is made of times, and that it can be measured here."""
+"""The cost of a message: how it follows from times, and that it can be measured here."""
 
 import math
 

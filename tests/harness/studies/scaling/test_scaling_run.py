@@ -65,7 +65,7 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
         measured = next(csv.DictReader(file))
     assert {(row["parameters"], row["run_id"]) for row in found} == {(measured["parameters"], measured["run_id"])}
     assert "gym_sampling CartPole-v1, 2 actors" in done.stdout
-    assert "A message between two workers cost, measured between two on this machine: " in done.stdout
+    assert "A message between two workers on this machine cost " in done.stdout
 
     again = harness("scaling", "out")
     message = "harness: out/scaling.csv exists; remove it to measure anew\n"
@@ -76,7 +76,7 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
         text = Path("out", name).read_text()
         assert "Scaling with workers" in text
         assert "gym_sampling CartPole-v1, 2 actors" in text
-        assert "A message between two workers cost" in text
+        assert "A message between two workers on this machine cost" in text
     assert Path("out/figures/scaling.svg").exists()
 
 

@@ -1,4 +1,4 @@
-"""What a process answers: a prediction from the reactions of the measured rounds."""
+"""The answer of a tracing process: a prediction from the reactions of the measured rounds."""
 
 import dataclasses
 
