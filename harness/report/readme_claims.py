@@ -57,8 +57,8 @@ class Claim:
 
 
 def answered_by(summary: Summary) -> tuple[Summary, ...]:
-    """The runs behind README's table: a run, and that of the paper's points beside it."""
-    return (summary, *beside(summary, _PAPERS_POINTS))
+    """The runs behind README's table: a run, and that of the paper's points beside it if it is of the same code."""
+    return (summary, *(one for one in beside(summary, _PAPERS_POINTS) if one.commits == summary.commits))
 
 
 def beside(summary: Summary, name: str) -> list[Summary]:

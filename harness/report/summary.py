@@ -126,6 +126,11 @@ class Summary:
         return self.machine.get("cores_allowed")
 
     @property
+    def commits(self) -> set[str | None]:
+        """The commits of the code in the sessions of the run."""
+        return {session.get("commit") for session in self.machine.get("sessions", [])}
+
+    @property
     def floors(self) -> Mapping[str, float]:
         """By workload, the factor below which a difference is noise."""
         return noise_floor.by_workload(self.noise)

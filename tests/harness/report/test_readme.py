@@ -1,5 +1,6 @@
 """The text that the report writes into README and the pages."""
 
+import json
 import re
 from dataclasses import replace
 from types import MappingProxyType
@@ -53,6 +54,15 @@ def test_readme_has_the_ends_of_a_run_and_of_that_of_the_paper_s_points_beside_i
     assert strongest.startswith(f"strongest: {answer.points[-1].point.label}")
     for run in runs:
         assert f"({run.path.name}/report.md)" in told_in_readme(alone)
+
+
+def test_rows_of_two_commits_do_not_stand_in_one_table(tmp_path):
+    now, before = (made_up.summary(tmp_path / name, made_up.rows()) for name in ("quick", "reference"))
+    assert [run.path for run in readme_claims.answered_by(now)] == [now.path, before.path]
+    described = json.loads((before.path / "machine.json").read_text())
+    described["sessions"][0]["commit"] = "another"
+    (before.path / "machine.json").write_text(json.dumps(described))
+    assert readme_claims.answered_by(now) == (now,)
 
 
 def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
