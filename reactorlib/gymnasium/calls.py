@@ -42,8 +42,8 @@ def check_counts(env_fns: Sequence[Any], **counts: Any) -> None:
             raise ValueError(f"`{name}` must be a positive integer or None, got {count!r}")
 
 
-def checked_mask(mask: Any, n: int) -> Any:
-    """The reset mask of `n` environments, if it is one."""
+def checked_mask(mask: Any, n: int, all_were_reset: bool) -> Any:
+    """The reset mask of `n` environments, if it is one. It may leave out some only if `all_were_reset` before."""
     if not isinstance(mask, np.ndarray):
         raise TypeError(f"`options['reset_mask']` must be a numpy array, got {type(mask)}")
     if mask.shape != (n,):
@@ -54,4 +54,6 @@ def checked_mask(mask: Any, n: int) -> Any:
         raise ValueError(
             f"`options['reset_mask']` must contain a boolean array with at least one True value, got reset_mask={mask}"
         )
+    if not (all_were_reset or np.all(mask)):
+        raise ValueError("reset all environments first: some that `reset_mask` leaves out have no observation yet")
     return mask

@@ -93,7 +93,9 @@ def _functions_of(env: Any) -> list[Make]:
         raise ValueError(f"{env} does not say what it is made of: give env_fns=")
     import gymnasium
 
-    arguments = {k: v for k, v in env.spec.kwargs.items() if k not in ("num_envs", "vectorization_mode")}
+    arguments = {
+        k: v for k, v in env.spec.kwargs.items() if k not in ("num_envs", "vectorization_mode", "vector_kwargs")
+    }
     return [lambda: gymnasium.make(env.spec.id, **arguments)] * env.num_envs
 
 

@@ -82,6 +82,13 @@ class Groups:
         ]
         self._start(self._ask, method, questions)
 
+    def assert_none_has_ended(self) -> None:
+        """Raise before any environment steps, so that the others stay as they are."""
+        ended = np.flatnonzero(self.arrays.terminations | self.arrays.truncations)
+        if len(ended):
+            where = numbers_of(ended.tolist())
+            raise AssertionError(f"the episode has ended: reset {where} first (autoreset_mode is disabled)")
+
     def begin_step(self) -> None:
         """Begin a step with the actions that lie in the arrays."""
         self._start(self._step, "step", self.buffer)

@@ -115,7 +115,7 @@ def _columns(infos: Sequence[Info], n: int) -> dict[str, Any] | None:
         return None
     first = infos[0][1]
     keys, kinds = [*first], [type(value) for value in first.values()]
-    if not NUMBERS.issuperset(kinds):
+    if not NUMBERS.issuperset(kinds) or any(key == "final_obs" or str(key).startswith("_") for key in keys):
         return None
     for _, info, final in infos:
         if final is not None or [*info] != keys or [type(value) for value in info.values()] != kinds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import gymnasium
@@ -24,22 +25,31 @@ def make_vec(
 ) -> ReactorVectorEnv:
     """As `gymnasium.make_vec`: `vector_kwargs` are for ReactorVectorEnv, all others for the environments.
 
+    `spec` of the result has all arguments, and makes the same again.
+
     >>> env = make_vec("CartPole-v1", 2, vector_kwargs={"executor": "inline"})
     >>> env
     ReactorVectorEnv(CartPole-v1, num_envs=2)
     >>> env.close()
     """
-    vector_kwargs, several = vector_kwargs or {}, wrappers or ()
-    spec = _spec_of(id) if isinstance(id, str) else id  # a process that is spawned may not know the id
+    known = deepcopy(_spec_of(id) if isinstance(id, str) else id)  # a process that is spawned may not know the id
+    options, known.kwargs = known.kwargs, {}
+    count = options.pop("num_envs", num_envs)
+    ours = options.pop("vector_kwargs", vector_kwargs) or {}
+    several = options.pop("wrappers", wrappers) or ()
+    options.pop("vectorization_mode", None)
+    options.update(kwargs)
 
     def make() -> Any:
-        env = gymnasium.make(spec, **kwargs)
+        env = gymnasium.make(known, **options)
         for wrapper in several:
             env = wrapper(env)
         return env
 
-    env = ReactorVectorEnv([make] * num_envs, **vector_kwargs)
-    env.spec = spec
+    env = ReactorVectorEnv([make] * count, **ours)
+    vector = {"num_envs": count, "vector_kwargs": ours, "wrappers": several}
+    env.spec = deepcopy(known)
+    env.spec.kwargs = options | {name: value for name, value in vector.items() if value}
     return env
 
 

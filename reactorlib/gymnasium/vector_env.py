@@ -101,7 +101,7 @@ class ReactorVectorEnv(Calls):
         self.observation_mode, self.max_concurrency = observation_mode, max_concurrency
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
-        self._state = AsyncState.DEFAULT
+        self._state, self._was_reset = AsyncState.DEFAULT, False
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
         if executor is None and (workers is not None or caller_steps is not None or context is not None):
@@ -182,11 +182,11 @@ class ReactorVectorEnv(Calls):
         mask = None
         if options is not None and "reset_mask" in options:
             options = dict(options)
-            mask = checked_mask(options.pop("reset_mask"), self.num_envs).tolist()
+            mask = checked_mask(options.pop("reset_mask"), self.num_envs, self._was_reset).tolist()
         self._begin_reset(seeds, self._one_each(options), mask)
 
     def _begin_reset(self, seeds: list[Any], options: list[Any], mask: list[bool] | None) -> None:
-        groups = self._groups
+        groups, self._was_reset = self._groups, True
         groups.turn()
         masks = groups.shared_out(mask) if mask is not None else [None] * len(groups.remote)
         shared = zip(groups.shared_out(seeds), groups.shared_out(options), masks, strict=True)
@@ -203,6 +203,8 @@ class ReactorVectorEnv(Calls):
         if self.closed or self._state is not AsyncState.DEFAULT:
             self._assert_is_running()
             self._assert_nothing_pends("step")
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._groups.assert_none_has_ended()
         try:
             if self._placed(actions):
                 return self._stepped(self._groups.step())
@@ -217,6 +219,8 @@ class ReactorVectorEnv(Calls):
         """Begin to step; see `step_wait`."""
         self._assert_is_running()
         self._assert_nothing_pends("step_async")
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._groups.assert_none_has_ended()
         if self._placed(actions):
             self._groups.begin_step()
         else:
@@ -334,6 +338,7 @@ class ReactorVectorEnv(Calls):
         if saved.pool is not None and saved.pool.pending.any():
             raise ValueError("the state is of a ReactorPool with environments that were sent to")
         restore(self, [self._groups], saved)
+        self._was_reset = True
 
     def _assert_is_running(self) -> None:
         if self.closed or self._groups.session.closed:

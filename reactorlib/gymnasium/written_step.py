@@ -40,8 +40,8 @@ def make(share):
             observation, reward, terminated, truncated, info = env.step(action)
             try:
                 rewards[position] = reward
-            except (TypeError, ValueError):  # an array with one element, as some environments return it
-                rewards[position] = asarray(reward).item()
+            except (TypeError, ValueError):  # an array with one element or None, as some environments return it
+                rewards[position] = asarray(reward, float).item()
             terminations[position] = terminated
             truncations[position] = truncated
             {after}

@@ -142,6 +142,58 @@ def test_infos_of_an_episode_s_end_are_those_before_the_reset(vector: Any, way: 
     assert steps[0][-1].keys() == {"place", "_place"}
 
 
+class Odd(Told):
+    """Returns what hardly any environment returns: no reward, and infos under names that Gymnasium uses itself."""
+
+    def __init__(self, infos: dict[str, Any], width: int = 1) -> None:
+        super().__init__()
+        self.infos, self.observation_space = infos, spaces.Box(-9, 9, (width,))
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        return np.zeros(self.observation_space.shape, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        return self.reset()[0], None, False, False, self.infos
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("infos", [{}, {"final_obs": 3}, {"a": 1, "_a": 5}], ids=str)
+def test_odd_rewards_and_infos_are_those_of_sync(vector: Any, way: dict[str, Any], infos: dict[str, Any]) -> None:
+    functions = [functools.partial(Odd, infos)] * 2
+    both = [vector(functions, SyncVectorEnv), vector(functions, **way)]
+    for env in both:
+        env.reset()
+    steps = [env.step(np.zeros((2, 1), np.float32)) for env in both]
+    assert difference(*steps, "step") is None
+    assert np.isnan(steps[1][1]).all()
+
+
+@pytest.mark.parametrize("width", [1, 20_000])
+def test_a_mask_leaves_out_no_environment_that_was_never_reset(vector: Any, width: int) -> None:
+    functions = [functools.partial(Odd, {}, width)] * 2
+    for env in (vector(functions, SyncVectorEnv), vector(functions, workers=2)):
+        with pytest.raises(ValueError, match=r"."):
+            env.reset(options={"reset_mask": np.array([True, False])})
+    assert env.reset(options={"reset_mask": np.array([True, True])})[0].shape == (2, width)
+    assert env.reset(options={"reset_mask": np.array([True, False])})[0].shape == (2, width)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_nobody_resets_no_environment_is_stepped_after_an_end(vector: Any, way: dict[str, Any]) -> None:
+    env = vector([functools.partial(Told, 0, ends) for ends in (9, 2, 9)], autoreset_mode="Disabled", **way)
+    env.reset()
+    actions = np.zeros((3, 1), np.float32)
+    for _ in range(2):
+        env.step(actions)
+    for step in (env.step, env.step_async):
+        with pytest.raises(AssertionError, match="reset environment 1 first"):
+            step(actions)
+    assert env.get_attr("at") == (2, 2, 2)
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    env.step(actions)
+    assert env.get_attr("at") == (3, 1, 3)
+
+
 @pytest.mark.parametrize("way", WAYS[2:])
 def test_options_are_each_environment_s_own_where_there_are_processes(vector: Any, way: dict[str, Any]) -> None:
     env = vector(told(4), **way)
@@ -209,6 +261,20 @@ def test_an_id_without_a_version_is_the_latest() -> None:
     env.close()
     with pytest.raises(gymnasium.error.NameNotFound):
         reactorlib.gymnasium.make_vec("CartPol", 2)
+
+
+def test_the_spec_of_a_vector_has_its_arguments_and_makes_it_again(vector: Any) -> None:
+    make, options = reactorlib.gymnasium.make_vec, {"executor": "inline"}
+    env = make("Pendulum-v1", 2, vector_kwargs=options, g=1.5)
+    again = make(env.spec)
+    try:
+        assert (again.num_envs, again.spec.kwargs) == (2, env.spec.kwargs)
+        assert again.get_attr("g") == (1.5, 1.5)
+        env.spec.kwargs["g"] = 0
+        assert "g" not in gymnasium.spec("Pendulum-v1").kwargs
+    finally:
+        env.close()
+        again.close()
 
 
 class Trainer:
