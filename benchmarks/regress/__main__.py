@@ -12,10 +12,11 @@ from typing import NoReturn
 
 from benchmarks.paths import HOT
 from benchmarks.regress.findings import Finding, find
-from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Compared, kernel_subjects, workload_subjects
+from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import CannotCompareError, default_base, side_by_side
 from harness.cli.options import at_least
 from harness.errors import UsageError
+from harness.measure.measured_processes import Subject
 from harness.plan.presets import TRIALS
 from harness.report.markdown import markdown_table
 from harness.report.text_table import TextTable
@@ -87,7 +88,7 @@ def options() -> argparse.ArgumentParser:
     return parser
 
 
-def _subjects(parsed: argparse.Namespace) -> list[Compared]:
+def _subjects(parsed: argparse.Namespace) -> list[Subject]:
     found = list(kernel_subjects([name for name in parsed.kernel or HOT if name != _NONE]))
     workloads = [name for name in parsed.workload or FAST_WORKLOADS if name != _NONE]
     if workloads:

@@ -7,9 +7,8 @@ p-values corrected for their number. A slip of one measurement is not repeated s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from benchmarks.regress.subjects import Compared
 from benchmarks.regress.trees import CannotCompareError, Trees
 from harness.measure import block
 from harness.measure.measured_processes import Subject
@@ -48,7 +47,7 @@ class Finding:
 
 
 def find(
-    trees: Trees, subjects: Sequence[Compared], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
+    trees: Trees, subjects: Sequence[Subject], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
 ) -> list[Finding]:
     """Measure, measure suspects again, and judge. Raises CannotCompareError."""
     tell(f"{len(subjects)} subjects, {blocks} blocks of each")
@@ -65,7 +64,7 @@ def find(
     ]
 
 
-def measure(trees: Trees, subjects: Sequence[Compared], blocks: int) -> dict[str, Estimate]:
+def measure(trees: Trees, subjects: Sequence[Subject], blocks: int) -> dict[str, Estimate]:
     """By subject, how many times as long the new tree takes. Raises CannotCompareError."""
     found: dict[str, list[list[float]]] = {one.name: [] for one in subjects}
     for index in range(blocks):
@@ -74,11 +73,8 @@ def measure(trees: Trees, subjects: Sequence[Compared], blocks: int) -> dict[str
     return {name: intervals.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
 
 
-def _block(trees: Trees, one: Compared, index: int) -> list[float]:
-    sides = [
-        Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
-        for side, tree in (("base", trees.base), ("new", trees.new))
-    ]
+def _block(trees: Trees, one: Subject, index: int) -> list[float]:
+    sides = [replace(one, name="base", tree=trees.base), replace(one, name="new", tree=trees.new)]
     base, new = block.run(sides, EFFORT, f"{one.name} {index}").values()
     for side in (base, new):
         if side.failure:

@@ -53,7 +53,7 @@ def test_twice_as_fast_is_no_regression(slow, short, capsys):
 @pytest.mark.slow(reason="every hot path and workload, on both sides; `make test` measures two trees of one")
 def test_every_subject_can_be_measured_on_both_sides(short):
     subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
-    assert [one.one_process for one in subjects] == [True] * (len(HOT) + 1) + [False]
+    assert [one.on_one_cpu for one in subjects] == [True] * (len(HOT) + 1) + [False]
     with side_by_side(str(ROOT), ROOT) as trees:
         factors = findings.measure(trees, subjects, 1)
     assert all(0 < factor.low <= factor.value <= factor.high for factor in factors.values())
