@@ -146,18 +146,16 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
-    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
+    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper.
+
+    The row of threads comes from the run beside this one that has them.
+    """
     grid = report_tables.published_claims(summary)
-    shown = replace(grid, rows=(*grid.rows, _of_threads(summary)))
+    of_threads = next(iter(readme_claims.beside(summary, _THREADS)), None)
+    shown = replace(grid, rows=(*grid.rows, paper_claims.cells(paper_claims.hypothesis(of_threads))))
     told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
     return f"{told}\n\n{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
-
-
-def _of_threads(summary: Summary) -> tuple[str, ...]:
-    """The row of the hypothesis about threads, from the run beside this one that has them."""
-    found = readme_claims.beside(summary, _THREADS)
-    return paper_claims.cells(paper_claims.hypothesis(found[0] if found else None))
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:

@@ -50,7 +50,7 @@ def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -
         point
         for point in summary.points
         if (point.workload, point.metric) == (workload, metric)
-        if any(cell.main for cell in point.cells) and varied[:1] == [*filter(point.parameters.__contains__, varied[:1])]
+        if varied[0] in point.parameters and any(cell.main for cell in point.cells)
     ]
     if not chosen:
         return PointSet((), {}, 0)

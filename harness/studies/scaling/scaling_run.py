@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import quantity
-from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
-from harness.plan.grid import Point, backends_of
+from harness.plan.grid import Point
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
@@ -118,9 +117,7 @@ class _Point:
 def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
     SCALING.check_absent(study.path)
-    found, effort = _comparable(study.points), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
-    if not found:
-        raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
+    found, effort = list(map(_Point, study.points)), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
     counts = worker_counts(available_cpus())
     rows: list[ScalingRow] = []
     costs: list[CostRow] = []
@@ -151,18 +148,13 @@ def predict_here(path: Path, run_id: str, chosen: Sequence[Point], limit_s: floa
         return
     cores = available_cpus()
     cost, rows = _message_cost(limit_s), list[ScalingRow]()
-    for one in _comparable(chosen):
+    for one in map(_Point, chosen):
         one.predict(None, limit_s, cost, [cores])
         rows += one.rows(run_id, [cores])
         ahead = next(row for row in rows if (row.kind, row.point) == (HERE, (one.point.workload, one.point.parameters)))
         told = ahead.status if ahead.speedup is None else f"{ahead.speedup:.2f}x"
         tell(f"predicted for {quantity.counted(cores, 'core')}: {one.point.workload} {one.point.scenario} {told}")
     SCALING.write(path, rows)
-
-
-def _comparable(chosen: Sequence[Point]) -> list[_Point]:
-    """Those of the points that run serially, on worker processes and traced."""
-    return [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
 
 
 def _message_cost(limit_s: float) -> MessageCost | str:

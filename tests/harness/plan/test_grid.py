@@ -107,39 +107,6 @@ def test_a_setting_can_name_its_workload():
     assert three == {"q_learning"}
 
 
-@pytest.mark.parametrize(
-    ("preset", "options", "message"),
-    [
-        ("smok", {}, "preset: unknown 'smok'; did you mean smoke?"),
-        ("smoke", {"workloads": ["gym_samplin"]}, "did you mean gym_sampling"),
-        ("smoke", {"backends": ["ray"]}, "backend: unknown 'ray'; "),
-        ("smoke", {"settings": [Setting("actor", ("1",))]}, "did you mean actors"),
-        (
-            "smoke",
-            {"settings": [Setting("actors", ("many",))]},
-            "--set actors=many: broadcast_gather: actors: expected",
-        ),
-        ("smoke", {"settings": [Setting("actors", ("-1",))]}, "must be at least"),
-        ("smoke", {"settings": [Setting("actors", ("1",), "gym")]}, "--set gym.actors=1: workload: unknown 'gym'"),
-        (
-            "smoke",
-            {"workloads": ["gym_sampling"], "settings": [Setting("actors", ("2",), "q_learning")]},
-            "--set q_learning.actors=2: q_learning is not among the workloads chosen: gym_sampling",
-        ),
-        (
-            "smoke",
-            {"workloads": ["gym_sampling"], "settings": [Setting("env", ("CartPol-v1",))]},
-            "--set env=CartPol-v1: gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
-        ),
-    ],
-)
-def test_what_cannot_run_is_refused_in_one_line(preset, options, message):
-    with pytest.raises(UsageError) as error:
-        select(preset, **options)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
     selection = select("smoke", settings=[Setting("env", ("Pong",))], workloads=["gym_sampling", "atari_sampling"])
     assert {point.workload for point in selection.grid.points} == {"atari_sampling"}
