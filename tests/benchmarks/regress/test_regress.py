@@ -17,7 +17,7 @@ from benchmarks.regress.trees import MEASURED, CannotCompareError, Trees, defaul
 from harness.measure.measured_processes import Running, Subject
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
-from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
+from tests.benchmarks.regress.slowdown import CALL, COMPILER, changed, slowed
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW = 3
@@ -83,15 +83,6 @@ def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path, short):
         pytest.raises(CannotCompareError, match="serial computes something else than in base"),
     ):
         find(trees, subjects, MIN_EFFECT, FEW)
-
-
-def changed(source, target, path, before, after):
-    for name in MEASURED:
-        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    text = (target / path).read_text()
-    assert before in text
-    (target / path).write_text(text.replace(before, after))
-    return target
 
 
 def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, short, capsys):

@@ -72,6 +72,7 @@ def snapshot(directory):
         (("run", "--workload", "atari_sampling", "--set", "env=Pongg"), "env: unknown 'Pongg'; did you mean Pong"),
         (("run", "--trials", "0"), "must be at least 1, got 0"),
         (("run", "--trials", "x"), "expected an integer, got 'x'"),
+        (("scaling", "--rounds", "x"), "argument --rounds: expected an integer, got 'x'"),
         (("run", "--seed", "-1"), "must be at least 0, got -1"),
         (("run", "--time-limit", "inf"), "must be at least 0.1, got inf"),
         ((*RUN, "--output", "/dev/null/x"), "/dev/null/x: Not a directory; choose another --output"),

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.store import machine
-from harness.store.measurement_table import MEASUREMENTS, replace
+from harness.store.measurement_table import MEASUREMENTS
 from harness.store.scaling_table import SCALING
 from tests.harness import runs
 
@@ -19,7 +19,6 @@ def text_of(path):
 
 
 ROWS = {
-    "missing": (None, "holds no rows"),
     "rows only": (lambda text: text[: text.index("\n") + 1], "holds no rows"),
     "parameters broken": (lambda text: text.replace("{", "["), "line 2: parameters: expected named values as JSON"),
 }
@@ -28,10 +27,7 @@ ROWS = {
 @pytest.mark.parametrize("case", ROWS)
 def test_rows_that_say_nothing_are_refused_in_one_line(harness, path, case):
     change, message = ROWS[case]
-    if change is None:
-        (path / MEASUREMENTS.file_name).unlink()
-    else:
-        (path / MEASUREMENTS.file_name).write_text(change(text_of(path)))
+    (path / MEASUREMENTS.file_name).write_text(change(text_of(path)))
     done = harness("report", path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("harness: ")
@@ -54,13 +50,3 @@ def test_a_broken_file_of_a_further_command_is_refused(harness, path):
     report = harness("report", path)
     assert report.returncode == 2
     assert "scaling.csv, line 1: expected the columns" in report.stderr
-
-
-@pytest.mark.slow(reason="figures and a report; `make test` draws odd names by themselves")
-def test_a_name_that_looks_like_a_formula_is_a_name(harness, tmp_path):
-    odd = "$x^{2$"
-    path = runs.write(tmp_path / "run", chosen=runs.grid(trials=1), change=lambda row: replace(row, scenario=odd))
-    report = harness("report", path, "--full")
-    assert report.returncode == 0
-    assert (path / "figures" / "gym_sampling.svg").exists()
-    assert odd in report.stdout
