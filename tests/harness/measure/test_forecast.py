@@ -7,17 +7,16 @@ import pytest
 
 from harness.measure import forecast
 from harness.measure.forecast import Forecast
-from harness.plan.selection import Setting, select
+from harness.plan.selection import Setting
 from harness.store.trial_records import TRIALS, TrialRecord
 
 DETAIL = {"started_at": "2026-01-01T00:00:00Z", "outside_cores": 0.0}
 
 
 @pytest.fixture
-def grid(fake):
+def grid(built):
     """A grid of two points, of which the first has both backends twice in a block."""
-    settings = [Setting("actors", ("2", "5"))]
-    return select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
+    return built(Setting("actors", ("2", "5")), backends=["serial", "ray-paper"], trials=1)
 
 
 @pytest.fixture

@@ -13,17 +13,6 @@ from harness.plan.selection import Setting, select
 from workloads import catalogue
 
 
-@pytest.fixture
-def built(fake):
-    """Builds a grid of the fake workload on two backends."""
-
-    def build(*settings, **options):
-        options = {"workloads": ["fake"], "backends": ["serial", "reactor-inline"], "trials": 3} | options
-        return select("smoke", settings=settings, **options).grid
-
-    return build
-
-
 def values(made, name):
     return [point.values[name] for point in made.points]
 
