@@ -19,7 +19,7 @@ from harness.store.trial_records import TRIALS
 from tests.harness.measure.fake_run import METRICS, ONE, SLOW, TWO, rows_of, statuses, wait_until
 
 
-def test_every_trial_gives_every_metric_and_one_digest(harness):
+def test_every_trial_gives_every_metric_and_one_digest_and_the_machine_is_described(harness):
     done = harness("run", *TWO, "--trials", "2", "--set", "actors=5", "--output", "out")
     assert done.returncode == 0, done.stderr
     rows = rows_of("out")
@@ -31,6 +31,12 @@ def test_every_trial_gives_every_metric_and_one_digest(harness):
     assert {row.actors for row in rows} == {5}
     assert len({row.run_id for row in rows}) == 1
     assert list(Path("out/logs").iterdir()) == []
+    described = json.loads(Path("out/machine.json").read_bytes())
+    assert described["cores_allowed"] >= 1
+    assert described["gil_enabled_after_imports"] == {"serial": True, "reactor-inline": True}
+    (session,) = described["sessions"]
+    assert session["command"][-2:] == ["--output", "out"]
+    assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
 
 
 def test_every_turn_is_kept_and_the_values_come_from_them(harness):
@@ -43,16 +49,6 @@ def test_every_turn_is_kept_and_the_values_come_from_them(harness):
         assert value == pytest.approx(math.exp(fmean(math.log(turn.wall_ns / turn.rounds) for turn in own)))
         assert sorted(turn.sweep for turn in own) == [0, 1, 2]
     assert all(trial.warmup_turns >= 1 for trial in TRIALS.read(Path("out")))
-
-
-def test_the_machine_is_described(harness):
-    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
-    described = json.loads(Path("out/machine.json").read_bytes())
-    assert described["cores_allowed"] >= 1
-    assert described["gil_enabled_after_imports"] == {"serial": True}
-    (session,) = described["sessions"]
-    assert session["command"][-2:] == ["--output", "out"]
-    assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
 
 
 def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):

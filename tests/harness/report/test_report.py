@@ -26,22 +26,17 @@ def ratio_of(summary, backend, baseline="serial"):
     return cell.speedups[baseline]
 
 
+FIRST = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})  # the parameters of the first point
+
+
 def record(**changes):
     """The first trial of the loop at the first point."""
-    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
     given = {"started_at": "now", "duration_s": 1.0, "outside_cores": 0.0} | changes
-    return TrialRecord("gym_sampling", parameters, "serial", 0, **given)
+    return TrialRecord("gym_sampling", FIRST, "serial", 0, **given)
 
 
 def sections(summary):
     return {section.heading: list(section.lines) for section in report_tables.headlines(summary)}
-
-
-def test_a_limit_that_is_measured_is_taken_as_it_is(results):
-    summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
-    assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.5)
-    (table,) = report_tables.tables(summary)
-    assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
 
 
 @pytest.mark.parametrize(("ours", "beats"), [(times(7), True), (times(6), False), ([4, 8, 7, 5, 9], False)])
@@ -65,14 +60,14 @@ def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, 
     assert not any("ray-paper" in cell.speedups for point in summary.points for cell in point.cells)
 
 
-def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
-    backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
-    summary = results(backends)
+@pytest.mark.parametrize("limit", ["limit", "lockstep"])
+def test_what_is_measured_as_the_limit_is_the_ceiling_and_no_rival(results, limit):
+    summary = results({"serial": times(2), "reactor-inline": times(3), limit: times(4), "envpool": times(2)})
     assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.75)
     (table,) = report_tables.tables(summary)
     assert table.columns[3:5] == ("x serial", "x ceiling")
-    assert "lockstep" not in [table.rows[number][1] for number in table.best]
-    assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
+    assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
+    assert limit in [row[1] for row in table.rows]
 
 
 def test_without_a_measured_ceiling_none_is_told(results):
@@ -83,9 +78,7 @@ def test_without_a_measured_ceiling_none_is_told(results):
 
 def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     results({"serial": times(2)})
-    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
-    refused = row(backend="envpool", parameters=parameters, value=None, status="unsupported: no such thing")
-    runs.add_rows(tmp_path, refused)
+    runs.add_rows(tmp_path, row(backend="envpool", parameters=FIRST).failed("unsupported: no such thing"))
     summary = summarise(tmp_path)
     found = sections(summary)
     assert "Failed" not in found
@@ -188,9 +181,8 @@ def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
 
 
 def test_failures_are_said_and_have_no_value(results, tmp_path, row):
-    summary = results({"serial": STEADY, "reactor-inline": STEADY})
-    failed = row(backend="ray-paper", parameters=summary_parameters(tmp_path)).failed("time limit: no result")
-    runs.add_rows(tmp_path, failed)
+    results({"serial": STEADY, "reactor-inline": STEADY})
+    runs.add_rows(tmp_path, row(backend="ray-paper", parameters=FIRST).failed("time limit: no result"))
     summary = summarise(tmp_path)
     assert sections(summary)["Failed"] == [
         "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
@@ -199,13 +191,9 @@ def test_failures_are_said_and_have_no_value(results, tmp_path, row):
     assert table.rows[-1] == ("", "ray-paper", "failed", "-", "1 failed")
 
 
-def summary_parameters(directory):
-    return MEASUREMENTS.read(directory)[0].parameters
-
-
 def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
     results({"serial": STEADY})
-    runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=summary_parameters(tmp_path)))
+    runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=FIRST))
     (line,) = sections(summarise(tmp_path))["Failed"]
     assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
 

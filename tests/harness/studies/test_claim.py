@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cli.commands import main
-from harness.measure.block import Measured
-from harness.measure.turn import Turn
 from harness.stats.intervals import Estimate
 from harness.studies import claim_run
+from tests.harness.runs import measured
 
 CLAIMS, _ = claim_run.known()
 CLAIM = CLAIMS[0]
@@ -20,12 +19,12 @@ def engine(monkeypatch):
     given = SimpleNamespace(ratio=CLAIM.published.value, digest="d", failure="", free=2**40, blocks=0)
 
     def run(subjects, *_):
-        own, other = found = [Measured(subject, digest="d") for subject in subjects]
-        for one, round_ns in ((own, 1_000), (other, int(1_000 * given.ratio))):
-            one.turns = {(sweep, 0): Turn(10, 10 * round_ns, 10 * round_ns) for sweep in range(3)}
-        own.failure, own.digest = given.failure, given.digest
+        own, other = subjects
         given.blocks += 1
-        return {one.subject.name: one for one in found}
+        return {
+            own.name: measured(own, 1_000, given.failure, digest=given.digest),
+            other.name: measured(other, int(1_000 * given.ratio), digest="d"),
+        }
 
     monkeypatch.setattr(claim_run.block, "run", run)
     monkeypatch.setattr(claim_run.psutil, "virtual_memory", lambda: SimpleNamespace(available=given.free, total=2**35))
