@@ -114,10 +114,10 @@ def rows(summary: Summary) -> Iterator[ClaimRow]:
 
 def hypothesis(summary: Summary | None) -> ClaimRow:
     """The hypothesis that threads without a GIL accelerate reinforcement learning, from a run that has them, if any."""
-    found, floors = (threads.points(summary), summary.floors) if summary else ([], {})
-    own = [cell for point in found if (cell := point.cell(threads.THREADS)) is not None]
+    found, floors = (threads.results(summary), summary.floors) if summary else ([], {})
+    own = [cell for _, cell in found]
     best = tuple(best[0] for cell in own if (best := cell.best_ray) is not None)
-    floor = max((floors.get(point.workload, 1.0) for point in found), default=1.0)
+    floor = max((floors.get(point.workload, 1.0) for point, _ in found), default=1.0)
     return ClaimRow(_HYPOTHESIS, (), 0, _to(RAY_PAPER, own), best, _to(LOOP, own), {}, floor)
 
 

@@ -146,7 +146,7 @@ def bar_chart(
     chosen = backends(summary, found.points, everything=everything, also=also)
     panels, references = [], False
     for point in found.points:
-        values = {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell))}
+        values = values_at(point, chosen, value)
         ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
         references = references or bool(beside(point))
         bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
@@ -157,18 +157,17 @@ def bar_chart(
     return chart(heading, found.subtitle, panels, *notes, *found.notes, *published_too)
 
 
-def curves(
-    points: Iterable[PointSummary],
-    chosen: Iterable[str],
-    x: Callable[[PointSummary], float],
-    value: Value = attrgetter("main"),
-) -> dict[str, Points]:
-    """A curve for each backend over points."""
+def values_at(point: PointSummary, chosen: Iterable[str], value: Value = attrgetter("main")) -> dict[str, Estimate]:
+    """The values of these backends at a point, where they are known."""
+    return {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell)) is not None}
+
+
+def curves(places: Iterable[tuple[float, Mapping[str, Estimate]]]) -> dict[str, Points]:
+    """A curve for each backend, from the values at each place of an axis."""
     found: dict[str, dict[float, Estimate]] = {}
-    for point in points:
-        for cell in point.cells:
-            if cell.backend in chosen and (one := value(cell)) is not None:
-                found.setdefault(cell.backend, {})[x(point)] = one
+    for x, values in places:
+        for backend, one in values.items():
+            found.setdefault(backend, {})[x] = one
     return dict(found)
 
 

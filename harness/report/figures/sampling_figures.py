@@ -39,8 +39,7 @@ def _named(points: dict[float, PointSummary], step_ns: float) -> str:
 
 def _panel(points: dict[float, PointSummary], y: Scale, chosen: Iterable[str], value: Value, **more: Any) -> LinePanel:
     """Curves over environments, in the order of what a step takes."""
-    places = {point.key: step_ns for step_ns, point in points.items()}
-    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], value)
+    curves = shared.curves((step_ns, shared.values_at(point, chosen, value)) for step_ns, point in points.items())
     return LinePanel("", Scale("environment, and its step in a plain loop", partial(_named, points)), y, curves, **more)
 
 
