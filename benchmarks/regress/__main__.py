@@ -13,7 +13,7 @@ from typing import NoReturn
 from benchmarks.paths import HOT
 from benchmarks.regress.findings import Finding, find
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_subjects, workload_subjects
-from benchmarks.regress.trees import CannotCompareError, default_base, side_by_side
+from benchmarks.regress.trees import default_base, side_by_side
 from harness.cli.options import at_least
 from harness.errors import UsageError
 from harness.measure.measured_processes import Subject
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with side_by_side(base, parsed.new) as trees:
             tell = partial(print, file=sys.stderr, flush=True)
             found = find(trees, subjects, parsed.min_effect, parsed.trials, tell)
-    except (CannotCompareError, UsageError) as error:
+    except UsageError as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from benchmarks.regress.trees import CannotCompareError, Trees
+from benchmarks.regress.trees import Trees
+from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.measured_processes import Subject
 from harness.plan.presets import TRIALS
@@ -49,7 +50,7 @@ class Finding:
 def find(
     trees: Trees, subjects: Sequence[Subject], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
 ) -> list[Finding]:
-    """Measure, measure suspects again, and judge. Raises CannotCompareError."""
+    """Measure, measure suspects again, and judge. Raises UsageError."""
     tell(f"{len(subjects)} subjects, {blocks} blocks of each")
     first = measure(trees, subjects, blocks)
     suspects = [one for one in subjects if judgement.judge(first[one.name], min_effect) is Judgement.REGRESSION]
@@ -65,7 +66,7 @@ def find(
 
 
 def measure(trees: Trees, subjects: Sequence[Subject], blocks: int) -> dict[str, Estimate]:
-    """By subject, how many times as long the new tree takes. Raises CannotCompareError."""
+    """By subject, how many times as long the new tree takes. Raises UsageError."""
     found: dict[str, list[list[float]]] = {one.name: [] for one in subjects}
     for index in range(blocks):
         for one in subjects:
@@ -78,7 +79,7 @@ def _block(trees: Trees, one: Subject, index: int) -> list[float]:
     base, new = block.run(sides, EFFORT, f"{one.name} {index}").values()
     for side in (base, new):
         if side.failure:
-            raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")
+            raise UsageError(f"{side.subject.name}: {one.name}: {side.failure}")
     if base.digest != new.digest:
-        raise CannotCompareError(f"{one.name} computes something else than in base: its digest differs")
+        raise UsageError(f"{one.name} computes something else than in base: its digest differs")
     return block.log_ratios(new, base)

@@ -33,6 +33,7 @@ from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
 from harness.studies.study import Study
+from workloads.parameter import ParameterError
 
 # Columns of tables where there is no terminal.
 _WIDTH_ELSEWHERE = 180
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parsed = known.parse_args(arguments)
         status: int = parsed.command(parsed, arguments)
         sys.stdout.flush()
-    except UsageError as error:
+    except (UsageError, ParameterError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:

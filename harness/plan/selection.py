@@ -67,7 +67,7 @@ def select(
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
     the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
     preset's budget grows with the number of backends. The names are known: the command line offers no others. Raises
-    UsageError.
+    UsageError, and ParameterError as a grid does.
     """
     preset = PRESETS[preset_name]
     sweeps = _sweeps(preset, workloads)
@@ -84,10 +84,7 @@ def select(
     if budget_s is None and trials is None and preset.budget_s is not None:
         budget_s = preset.budget_s * (len(chosen) / len(preset.backends) if added else 1)
     limit_s = time_limit_s or preset.time_limit_s
-    try:
-        grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s, preset.predicts)
-    except ParameterError as error:
-        raise UsageError(str(error)) from None
+    grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s, preset.predicts)
     left_out = dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)
     return Selection(grid, (*search.notes, *left_out))
 

@@ -20,7 +20,6 @@ from harness.studies.advise.profile import WORKLOAD, Profile
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.isolation import check_isolation
 from workloads.catalogue import make_task
-from workloads.parameter import ParameterError
 from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
@@ -67,7 +66,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
-    """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
+    """Measure and answer; the exit status. `console`: for progress. Raises UsageError and ParameterError."""
     if parsed.again is not None:
         if parsed.env is not None:
             raise UsageError("--again measures nothing: expected it without --env")
@@ -75,10 +74,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         return 0
     if parsed.env is None:
         raise UsageError("expected --env NAME; see python -m harness advise --help")
-    try:
-        task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
-    except ParameterError as error:
-        raise UsageError(str(error)) from None
+    task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
     answer = _measured(task, parsed.seconds, console)
     output.mkdir(parents=True, exist_ok=True)

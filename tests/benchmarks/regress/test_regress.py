@@ -13,7 +13,8 @@ from benchmarks.regress import findings
 from benchmarks.regress.__main__ import main
 from benchmarks.regress.findings import find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
-from benchmarks.regress.trees import MEASURED, CannotCompareError, Trees, default_base, side_by_side
+from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
+from harness.errors import UsageError
 from harness.measure.measured_processes import Running, Subject
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
@@ -80,7 +81,7 @@ def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path, short):
     subjects = list(workload_subjects(["gym_sampling"], ["serial"]))
     with (
         side_by_side(str(ROOT), other) as trees,
-        pytest.raises(CannotCompareError, match="serial computes something else than in base"),
+        pytest.raises(UsageError, match="serial computes something else than in base"),
     ):
         find(trees, subjects, MIN_EFFECT, FEW)
 
@@ -98,7 +99,7 @@ def test_what_hangs_gets_no_verdict(tmp_path, monkeypatch):
     hanging = changed(ROOT, tmp_path / "hanging", COMPILER, CALL, "        __import__('time').sleep(1000)\n")
     with (
         side_by_side(str(ROOT), hanging) as trees,
-        pytest.raises(CannotCompareError, match="new: fan_out: time limit: no result after 5 s"),
+        pytest.raises(UsageError, match="new: fan_out: time limit: no result after 5 s"),
     ):
         find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, FEW)
 
@@ -145,7 +146,7 @@ def test_the_base_is_where_the_branch_began(repository, tmp_path):
     git(repository, "commit", "--quiet", "--all", "-m", "third")
     git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~2")
     assert default_base(repository) == revision(repository, "HEAD~2")
-    with pytest.raises(CannotCompareError, match="no earlier commit"):
+    with pytest.raises(UsageError, match="no earlier commit"):
         default_base(tmp_path)
 
 
