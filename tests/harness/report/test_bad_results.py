@@ -14,29 +14,8 @@ def path(tmp_path):
     return runs.write(tmp_path / "run", chosen=runs.grid(trials=1))
 
 
-def text_of(path):
-    return (path / MEASUREMENTS.file_name).read_text()
-
-
-ROWS = {
-    "rows only": (lambda text: text[: text.index("\n") + 1], "holds no rows"),
-    "parameters broken": (lambda text: text.replace("{", "["), "line 2: parameters: expected named values as JSON"),
-}
-
-
-@pytest.mark.parametrize("case", ROWS)
-def test_rows_that_say_nothing_are_refused_in_one_line(harness, path, case):
-    change, message = ROWS[case]
-    (path / MEASUREMENTS.file_name).write_text(change(text_of(path)))
-    done = harness("report", path)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("harness: ")
-    assert message in done.stderr
-    assert not list(path.glob("report.*"))
-
-
 def test_of_an_interrupted_run_is_shown_what_there_is(harness, path):
-    (path / MEASUREMENTS.file_name).write_text("".join(text_of(path).splitlines(keepends=True)[:-2]))
+    MEASUREMENTS.write(path, MEASUREMENTS.read(path)[:-2])
     (path / machine.FILE_NAME).unlink()
     report = harness("report", path, "--full")
     assert report.returncode == 0

@@ -120,34 +120,24 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     ]
 
 
-def overheads(path, row, *, least_ns):
-    """A run of one block and simulated work of 1 ms; a round takes 2 us to `least_ns` more, of Ray ten times that."""
+@pytest.mark.parametrize(("least_ns", "freedom"), [(500, 2), (-500, 0)], ids=["all beyond", "one not beyond"])
+def test_a_ratio_of_overheads_is_of_what_all_turns_took_beyond_the_work(tmp_path, row, least_ns, freedom):
+    # One block and simulated work of 1 ms. A round takes 2 us to `least_ns` more, of Ray ten times that.
     parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
     beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
     point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
     for backend, turns_ns in beyond.items():
         metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
         rows = [row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()]
-        runs.add_rows(path, *rows)
+        runs.add_rows(tmp_path, *rows)
     taken = [
         RecordedTurn("broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10)
         for backend, turns_ns in beyond.items()
         for sweep, ns in enumerate(turns_ns)
     ]
-    TURNS.write(path, taken)
-    return ratio_of(summarise(path), "reactor-processes", "ray-tuned")
-
-
-def test_a_ratio_of_overheads_is_of_what_turns_took_beyond_the_work(tmp_path, row):
-    ratio = overheads(tmp_path, row, least_ns=500)
-    assert ratio.value == pytest.approx(10)
-    assert ratio.freedom == 2
-
-
-def test_where_a_turn_took_nothing_beyond_the_work_a_trial_alone_has_no_interval(tmp_path, row):
-    ratio = overheads(tmp_path, row, least_ns=-500)
-    assert (ratio.value, ratio.freedom) == (pytest.approx(10), 0)
-    assert not ratio.decides
+    TURNS.write(tmp_path, taken)
+    ratio = ratio_of(summarise(tmp_path), "reactor-processes", "ray-tuned")
+    assert (ratio.value, ratio.freedom, ratio.decides) == (pytest.approx(10), freedom, False)
 
 
 def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
