@@ -73,9 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _output(markup: bool = True) -> Console:
+def _output() -> Console:
     """The console for results."""
-    return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=markup)
+    return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=False)
 
 
 def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
@@ -84,7 +84,7 @@ def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
 
 
 def _doctor(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output(markup=False))
+    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output())
 
 
 def _directory(parsed: argparse.Namespace) -> Path:

@@ -1,9 +1,4 @@
-"""The parts of README and of other pages that results fill, between markers. No number by hand.
-
-`results`: one figure and one table. `claims`: the paper's claims next to the measured ratios. `effort`: time, memory
-and expected ratios of each workload. `vectors`: vector environments compared with the loop. `threads`: threads without
-a GIL. `artifact`: README's claims, to be measured again. `scaling`: predicted speed-ups.
-"""
+"""The parts of README and of other pages that results fill, between markers (see `PARTS`). No number by hand."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
