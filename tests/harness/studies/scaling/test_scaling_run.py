@@ -17,16 +17,16 @@ from tests.choice import first
 
 OUT = Path("out")
 SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
-SAMPLING += ("--set", "steps_per_message=1")
+SAMPLING += ("--set", "steps_per_message=1", "--set", "actors=2", "--set", "env=CartPole-v1")
 COUNTS = worker_counts(available_cpus())
 
 
 @pytest.fixture
 def run(harness, finished):
-    """Measures the scaling of a run that has been finished with these numbers of actors."""
+    """Measures the scaling of a run that has been finished."""
 
-    def run(*arguments, actors="2"):
-        done = finished(*SAMPLING, "--set", f"actors={actors}", "--set", "env=CartPole-v1")
+    def run(*arguments):
+        done = finished(*SAMPLING)
         assert done.returncode == 0, done.stderr
         return harness("scaling", "out", *arguments)
 
