@@ -21,7 +21,7 @@ from harness.plan.presets import TRIALS
 from harness.report.markdown import markdown_table
 from harness.report.text_table import TextTable
 from harness.stats import judgement
-from harness.stats.judgement import MIN_EFFECT
+from harness.stats.judgement import MIN_EFFECT, Judgement
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for verdict, subject, change in rows:
             print(f"{verdict:11}  {subject}: {change}")
         print(_conclusion(base, parsed.min_effect, found))
-    return int(any(finding.is_regression for finding in found))
+    return int(any(one.judgement is Judgement.REGRESSION for one in found))
 
 
 def _terminate(number: int, _: object) -> NoReturn:
@@ -99,7 +99,7 @@ def _subjects(parsed: argparse.Namespace) -> list[Subject]:
 
 
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
-    slower = sum(finding.is_regression for finding in found)
+    slower = sum(one.judgement is Judgement.REGRESSION for one in found)
     if not slower:
         return f"no regression of more than {min_effect:.0%} against {base}"
     return f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"

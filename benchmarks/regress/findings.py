@@ -42,10 +42,6 @@ class Finding:
         """How many times as long the new tree takes, as last measured."""
         return self.second or self.first
 
-    @property
-    def is_regression(self) -> bool:
-        return self.judgement is Judgement.REGRESSION
-
 
 def find(
     trees: Trees, subjects: Sequence[Subject], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None

@@ -145,9 +145,9 @@ def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
 
     The row of threads comes from the run beside this one that has them.
     """
-    grid = report_tables.published_claims(summary)
+    grid = paper_claims.table(summary)
     of_threads = next(iter(readme_claims.beside(summary, _THREADS)), None)
-    shown = replace(grid, rows=(*grid.rows, paper_claims.cells(paper_claims.hypothesis(of_threads))))
+    shown = replace(grid, rows=(*grid.rows, paper_claims.hypothesis(of_threads)))
     told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
     return f"{told}\n\n{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"

@@ -35,10 +35,6 @@ def record(**changes):
     return TrialRecord("gym_sampling", FIRST, "serial", 0, **given)
 
 
-def sections(summary):
-    return {section.heading: list(section.lines) for section in report_tables.headlines(summary)}
-
-
 @pytest.mark.parametrize(("ours", "beats"), [(times(7), True), (times(6), False), ([4, 8, 7, 5, 9], False)])
 def test_who_beats_the_limit_is_doubted(results, ours, beats):
     summary = results({"serial": times(2), "reactor-processes": ours, "limit": times(6)})
@@ -80,7 +76,7 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     results({"serial": times(2)})
     runs.add_rows(tmp_path, row(backend="envpool", parameters=FIRST).failed("unsupported: no such thing"))
     summary = summarise(tmp_path)
-    found = sections(summary)
+    found = report_tables.headlines(summary)
     assert "Failed" not in found
     assert found["Not run"] == ["gym_sampling CartPole-v1, 2 actors, envpool: no such thing"]
     (table,) = report_tables.tables(summary)
@@ -162,19 +158,21 @@ def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
     path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
     heading = "Doubts about the whole run"
-    assert heading not in sections(summarise(path))
+    assert heading not in report_tables.headlines(summarise(path))
     file = path / MEASUREMENTS.file_name
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-5]))
-    assert sections(summarise(path))[heading] == ["1 of 12 trials is missing: complete the run with --resume"]
+    assert report_tables.headlines(summarise(path))[heading] == [
+        "1 of 12 trials is missing: complete the run with --resume"
+    ]
     (path / "grid.json").unlink()
-    assert heading not in sections(summarise(path))
+    assert heading not in report_tables.headlines(summarise(path))
 
 
 def test_failures_are_said_and_have_no_value(results, tmp_path, row):
     results({"serial": STEADY, "reactor-inline": STEADY})
     runs.add_rows(tmp_path, row(backend="ray-paper", parameters=FIRST).failed("time limit: no result"))
     summary = summarise(tmp_path)
-    assert sections(summary)["Failed"] == [
+    assert report_tables.headlines(summary)["Failed"] == [
         "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
     ]
     (table,) = report_tables.tables(summary)
@@ -184,7 +182,7 @@ def test_failures_are_said_and_have_no_value(results, tmp_path, row):
 def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
     results({"serial": STEADY})
     runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=FIRST))
-    (line,) = sections(summarise(tmp_path))["Failed"]
+    (line,) = report_tables.headlines(summarise(tmp_path))["Failed"]
     assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
 
 
@@ -234,7 +232,7 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
 )
 def test_doubts_about_the_whole_run(results, sessions, words):
     summary = results({"serial": STEADY}, described=MACHINE | {"sessions": sessions})
-    assert words in sections(summary)["Doubts about the whole run"][0]
+    assert words in report_tables.headlines(summary)["Doubts about the whole run"][0]
 
 
 def test_a_report_needs_no_machine_description(results, tmp_path):
