@@ -84,7 +84,7 @@ def _point_title(point: tuple[str, str]) -> str:
 
 def scaling(summary: Summary, **_: bool) -> Chart | None:
     """Predicted and measured speed-up by number of workers, one point of each workload."""
-    rows = [row for row in summary.scaling if row.ok and row.speedup and row.kind in (*PREDICTIONS, MEASURED)]
+    rows = [row for row in summary.scaling if row.ok and row.speedup]
     by_point = grouped(rows, lambda row: row.point)
 
     def rank(point: tuple[str, str]) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from harness.plan.grid import Point
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
+from harness.stats.intervals import Estimate
 from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
@@ -48,34 +49,31 @@ class _Point:
             told = self.speed_ups.get(kind, [])
             failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
             for count in counts if kind == HERE else WORKERS:
-                if failure:
-                    yield self._row(run_id, kind, TRACED, count, None, failure)
-                elif told:
-                    found = intervals.mean([speed_up[str(count)] for speed_up in told])
-                    yield self._row(run_id, kind, TRACED, count, found, "")
+                if failure or told:
+                    found = failure or intervals.mean([speed_up[str(count)] for speed_up in told])
+                    yield self._row(run_id, kind, count, found)
         for count in counts:
-            if failure := self._failure(count):
-                yield self._row(run_id, MEASURED, PARALLEL, count, None, failure)
-            elif count in self.blocks:
-                yield self._row(run_id, MEASURED, PARALLEL, count, intervals.ratio_of_turns(self.blocks[count]), "")
+            failure = self._failure(count)
+            if failure or count in self.blocks:
+                yield self._row(run_id, MEASURED, count, failure or intervals.ratio_of_turns(self.blocks[count]))
 
     def _failure(self, count: int) -> str:
         own, serial = (self.failures.get(ask, "") for ask in (count, SERIAL))
         return own or (serial if serial.startswith(UNSUPPORTED) else serial and f"{SERIAL}: {serial}")
 
-    def _row(
-        self, run_id: str, kind: str, backend: str, workers: int, found: intervals.Estimate | None, failure: str
-    ) -> ScalingRow:
+    def _row(self, run_id: str, kind: str, workers: int, outcome: Estimate | str) -> ScalingRow:
+        """`outcome`: the speed-up, or why there is none."""
+        found = None if isinstance(outcome, str) else outcome
         return ScalingRow(
             run_id=run_id,
-            backend=backend,
+            backend=PARALLEL if kind == MEASURED else TRACED,
             kind=kind,
             workers=workers,
             trials=found.count if found else 0,
             speedup=found.value if found else None,
             low=found.low if found else None,
             high=found.high if found else None,
-            status=failure or "ok",
+            status=outcome if isinstance(outcome, str) else "ok",
             **self.point.columns,
         )
 
