@@ -6,7 +6,7 @@ from math import prod
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
-from harness.report.summary import PointSummary, Summary
+from harness.report.summary import RAY, PointSummary, Summary
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import TOO_FEW
 from plots.chart import Chart, LinePanel, Points, Scale
@@ -64,7 +64,7 @@ def granularity(summary: Summary, **_: bool) -> Chart | None:
 def _leads(summary: Summary, point: PointSummary) -> Mapping[str, Estimate]:
     """How many times as fast as each of Ray's backends reactors are."""
     cell = point.cell(summary.ours)
-    return {name: one for name, one in cell.speedups.items() if shared.is_ray(name)} if cell else {}
+    return {name: one for name, one in cell.speedups.items() if name.startswith(RAY)} if cell else {}
 
 
 def _place(point: PointSummary) -> _Place | None:

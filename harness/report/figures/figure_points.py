@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from harness import quantity
 from harness.grouping import grouped
 from harness.report import published
-from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
+from harness.report.summary import LOOP, RAY_PAPER, Cell, PointSummary, Summary, in_order
 from harness.stats import reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
@@ -219,8 +219,3 @@ def span(ratios: Sequence[Estimate]) -> str:
 def on_cores(summary: Summary) -> str:
     """Where it was measured, for a title."""
     return f"On {quantity.counted(summary.cores, 'core')}" if summary.cores else "On all cores"
-
-
-def is_ray(backend: str) -> bool:
-    """Whether a backend is one of Ray's."""
-    return backend.startswith(RAY)

@@ -7,7 +7,7 @@ from typing import Any
 from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.figures.figure_points import Value
-from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary
+from harness.report.summary import LOOP, RAY, RAY_PAPER, PointSummary, Summary
 from harness.stats import reference_ceiling
 from harness.stats.intervals import Estimate
 from plots.chart import Chart, LinePanel, Scale
@@ -64,7 +64,7 @@ def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
     """Up to which step time no Ray gains on the loop, and where one does, by whole intervals."""
     reached, gained = None, None
     for step_ns, point in points.items():
-        leads = [cell.speedups[LOOP] for cell in point.cells if shared.is_ray(cell.backend) and LOOP in cell.speedups]
+        leads = [cell.speedups[LOOP] for cell in point.cells if cell.backend.startswith(RAY) and LOOP in cell.speedups]
         rays = [one for one in leads if one.decides]
         if rays and gained is None and max(one.high for one in rays) < 1:
             reached = step_ns

@@ -8,7 +8,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
 from harness.report.study_tables import phase_medians
-from harness.report.summary import Summary
+from harness.report.summary import RAY, Summary
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import COMPUTE, HUB, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import MEASURED, PREDICTIONS, ScalingRow
@@ -67,8 +67,8 @@ def _working(bar: Bar) -> float:
 
 
 def _phases_found(bars: Sequence[Bar]) -> str:
-    rays = [100 - _working(bar) for bar in bars if shared.is_ray(bar.series)]
-    ours = [100 - _working(bar) for bar in bars if not shared.is_ray(bar.series)]
+    rays = [100 - _working(bar) for bar in bars if bar.series.startswith(RAY)]
+    ours = [100 - _working(bar) for bar in bars if not bar.series.startswith(RAY)]
     if not rays or not ours:
         return "What part of a round is communication"
     of_rays, of_ours = (quantity.from_to(parts, "{:.0f} %".format) for parts in (rays, ours))
