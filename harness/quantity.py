@@ -139,12 +139,9 @@ def _phrase(name: str, value: Any) -> str:
         return counted(value, name.removesuffix("s"))
     if name == "steps_per_message":
         return f"{counted(value, 'step')} per message"
-    if name == "step_busy_us":
-        return f"steps of {value:g} µs or more" if value else "steps as fast as they are"
     if name == "work_seconds":
         return f"{value:g} s of simulated work" if value else "no simulated work"
-    told = {"object_bytes": lambda: f"{size(value)} objects", "representation": lambda: f"messages in {value}"}
-    return told[name]() if name in told else f"{name} {value}"
+    return f"{size(value)} objects" if name == "object_bytes" else f"{name} {value}"
 
 
 def counted(count: int, noun: str) -> str:

@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
 
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Size, made
 from benchmarks.shapes import FanOut
+from harness.measure.turn import Turn
 
 MS = 1_000_000
 MIB = 1024 * 1024
@@ -53,14 +53,6 @@ print(json.dumps(memory))
 """
 
 
-@dataclass(frozen=True)
-class Cost:
-    """CPU time of a process and its wall time, in ns."""
-
-    cpu_ns: float
-    wall_ns: float
-
-
 def start_up(size: Size) -> Iterator[Claim]:
     """A hello-world run as a whole process, beside the bare interpreter and a known module's import."""
     with tempfile.TemporaryDirectory() as cache:
@@ -83,8 +75,8 @@ def start_up(size: Size) -> Iterator[Claim]:
         yield Claim(f"{title}, a whole process: processor time", ms, "ms", note=note)
 
 
-def process_cost(source: str, environment: dict[str, str]) -> Cost:
-    """The cost of a fresh interpreter that runs this source: user and system time, and wall time."""
+def process_cost(source: str, environment: dict[str, str]) -> Turn:
+    """The cost of a fresh interpreter that runs this source, as of a turn of one round."""
     began = perf_counter_ns()
     child = subprocess.Popen([sys.executable, "-c", source], env=environment, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -92,7 +84,7 @@ def process_cost(source: str, environment: dict[str, str]) -> Cost:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise RuntimeError(f"python -c {source!r} ended with {child.returncode}")
-    return Cost((usage.ru_utime + usage.ru_stime) * 1e9, ended - began)
+    return Turn(1, ended - began, round((usage.ru_utime + usage.ru_stime) * 1e9))
 
 
 def no_trace(_size: Size) -> Iterator[Claim]:

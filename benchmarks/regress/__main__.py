@@ -12,15 +12,16 @@ from typing import NoReturn
 
 from benchmarks.paths import HOT
 from benchmarks.regress.findings import Finding, find
-from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Compared, kernel_subjects, workload_subjects
-from benchmarks.regress.trees import CannotCompareError, default_base, side_by_side
+from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_subjects, workload_subjects
+from benchmarks.regress.trees import default_base, side_by_side
 from harness.cli.options import at_least
 from harness.errors import UsageError
+from harness.measure.measured_processes import Subject
 from harness.plan.presets import TRIALS
 from harness.report.markdown import markdown_table
 from harness.report.text_table import TextTable
 from harness.stats import judgement
-from harness.stats.judgement import MIN_EFFECT
+from harness.stats.judgement import MIN_EFFECT, Judgement
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with side_by_side(base, parsed.new) as trees:
             tell = partial(print, file=sys.stderr, flush=True)
             found = find(trees, subjects, parsed.min_effect, parsed.trials, tell)
-    except (CannotCompareError, UsageError) as error:
+    except UsageError as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for verdict, subject, change in rows:
             print(f"{verdict:11}  {subject}: {change}")
         print(_conclusion(base, parsed.min_effect, found))
-    return int(any(finding.is_regression for finding in found))
+    return int(any(one.judgement is Judgement.REGRESSION for one in found))
 
 
 def _terminate(number: int, _: object) -> NoReturn:
@@ -87,7 +88,7 @@ def options() -> argparse.ArgumentParser:
     return parser
 
 
-def _subjects(parsed: argparse.Namespace) -> list[Compared]:
+def _subjects(parsed: argparse.Namespace) -> list[Subject]:
     found = list(kernel_subjects([name for name in parsed.kernel or HOT if name != _NONE]))
     workloads = [name for name in parsed.workload or FAST_WORKLOADS if name != _NONE]
     if workloads:
@@ -98,7 +99,7 @@ def _subjects(parsed: argparse.Namespace) -> list[Compared]:
 
 
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
-    slower = sum(finding.is_regression for finding in found)
+    slower = sum(one.judgement is Judgement.REGRESSION for one in found)
     if not slower:
         return f"no regression of more than {min_effect:.0%} against {base}"
     return f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"

@@ -7,10 +7,10 @@ p-values corrected for their number. A slip of one measurement is not repeated s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from benchmarks.regress.subjects import Compared
-from benchmarks.regress.trees import CannotCompareError, Trees
+from benchmarks.regress.trees import Trees
+from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.measured_processes import Subject
 from harness.plan.presets import TRIALS
@@ -42,15 +42,11 @@ class Finding:
         """How many times as long the new tree takes, as last measured."""
         return self.second or self.first
 
-    @property
-    def is_regression(self) -> bool:
-        return self.judgement is Judgement.REGRESSION
-
 
 def find(
-    trees: Trees, subjects: Sequence[Compared], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
+    trees: Trees, subjects: Sequence[Subject], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
 ) -> list[Finding]:
-    """Measure, measure suspects again, and judge. Raises CannotCompareError."""
+    """Measure, measure suspects again, and judge. Raises UsageError."""
     tell(f"{len(subjects)} subjects, {blocks} blocks of each")
     first = measure(trees, subjects, blocks)
     suspects = [one for one in subjects if judgement.judge(first[one.name], min_effect) is Judgement.REGRESSION]
@@ -65,8 +61,8 @@ def find(
     ]
 
 
-def measure(trees: Trees, subjects: Sequence[Compared], blocks: int) -> dict[str, Estimate]:
-    """By subject, how many times as long the new tree takes. Raises CannotCompareError."""
+def measure(trees: Trees, subjects: Sequence[Subject], blocks: int) -> dict[str, Estimate]:
+    """By subject, how many times as long the new tree takes. Raises UsageError."""
     found: dict[str, list[list[float]]] = {one.name: [] for one in subjects}
     for index in range(blocks):
         for one in subjects:
@@ -74,15 +70,12 @@ def measure(trees: Trees, subjects: Sequence[Compared], blocks: int) -> dict[str
     return {name: intervals.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
 
 
-def _block(trees: Trees, one: Compared, index: int) -> list[float]:
-    sides = [
-        Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
-        for side, tree in (("base", trees.base), ("new", trees.new))
-    ]
+def _block(trees: Trees, one: Subject, index: int) -> list[float]:
+    sides = [replace(one, name="base", tree=trees.base), replace(one, name="new", tree=trees.new)]
     base, new = block.run(sides, EFFORT, f"{one.name} {index}").values()
     for side in (base, new):
         if side.failure:
-            raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")
+            raise UsageError(f"{side.subject.name}: {one.name}: {side.failure}")
     if base.digest != new.digest:
-        raise CannotCompareError(f"{one.name} computes something else than in base: its digest differs")
+        raise UsageError(f"{one.name} computes something else than in base: its digest differs")
     return block.log_ratios(new, base)

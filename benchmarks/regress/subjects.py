@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.paths import HOT, order
-from harness.measure.measured_processes import workload_order
+from harness.measure.measured_processes import Subject, workload_order
 from harness.plan.grid import Point, backends_of, runs_alone
 from harness.plan.selection import select
 from workloads.catalogue import BACKENDS
@@ -18,24 +17,15 @@ FAST_WORKLOADS = ("gym_sampling", "overhead", "broadcast_gather")
 FAST_BACKENDS = ("reactor-inline", "reactor-processes")
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A subject of both trees. `one_process`: its CPU time is compared, because it computes in one thread."""
-
-    name: str
-    one_process: bool
-    order: Mapping[str, Any]
-
-
-def kernel_subjects(names: Sequence[str] = tuple(HOT)) -> Iterator[Compared]:
+def kernel_subjects(names: Sequence[str] = tuple(HOT)) -> Iterator[Subject]:
     """The hot paths of these names."""
     for name in names:
-        yield Compared(name, True, order(HOT[name]))
+        yield Subject(name, order(HOT[name]), on_one_cpu=True)
 
 
 def workload_subjects(
     workloads: Sequence[str] = FAST_WORKLOADS, backends: Sequence[str] = FAST_BACKENDS
-) -> Iterator[Compared]:
+) -> Iterator[Subject]:
     """The smoke points of these workloads on these backends."""
     grid = select("smoke", workloads=workloads, backends=backends).grid
     for point in grid.points:
@@ -43,7 +33,8 @@ def workload_subjects(
             chosen = BACKENDS[backend]
             rounds = point.verify_rounds if chosen.matched else 0
             told = workload_order(point.workload, backend, _not_default(point), rounds)
-            yield Compared(f"{point.workload} {point.scenario} {backend}", runs_alone(point.values, chosen), told)
+            alone = runs_alone(point.values, chosen)
+            yield Subject(f"{point.workload} {point.scenario} {backend}", told, on_one_cpu=alone)
 
 
 def _not_default(point: Point) -> dict[str, Any]:

@@ -17,14 +17,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from harness.errors import UsageError
 from harness.store import machine
 
 MEASURED = ("reactorlib", "workloads")
 _GIT_SECONDS = 60
-
-
-class CannotCompareError(Exception):
-    """No verdict is possible; the text is one line that says why."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Trees:
 def side_by_side(base: str, new: Path) -> Iterator[Trees]:
     """Copies of `base`, a directory or a revision of the repository at `new`, and of `new`, for as long as needed.
 
-    Raises CannotCompareError.
+    Raises UsageError.
     """
     with tempfile.TemporaryDirectory(prefix="regress-") as scratch:
         trees = Trees(Path(scratch) / "base", Path(scratch) / "work")
@@ -54,7 +51,7 @@ def side_by_side(base: str, new: Path) -> Iterator[Trees]:
 def default_base(repository: Path) -> str:
     """Where this branch left origin/main; without one the last commit, or the one before where nothing is changed.
 
-    Raises CannotCompareError if that commit does not exist.
+    Raises UsageError if that commit does not exist.
     """
     git = partial(machine.git, repository, limit_s=_GIT_SECONDS)
     head = git("rev-parse", "HEAD")
@@ -64,14 +61,14 @@ def default_base(repository: Path) -> str:
         return fork
     base = git("rev-parse", "HEAD~1") if dirty == "" else head  # None: git could not tell
     if not base:
-        raise CannotCompareError(f"{repository}: no earlier commit to compare with; name one with --base")
+        raise UsageError(f"{repository}: no earlier commit to compare with; name one with --base")
     return base
 
 
 def _copy(source: Path, target: Path) -> None:
     for name in MEASURED:
         if not (source / name).is_dir():
-            raise CannotCompareError(f"{source} has no {name}/; expected a checkout")
+            raise UsageError(f"{source} has no {name}/; expected a checkout")
         shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
@@ -82,9 +79,9 @@ def _extract(repository: Path, revision: str, target: Path) -> None:
             subprocess.run(command, stdout=archive, stderr=subprocess.PIPE, timeout=_GIT_SECONDS, check=True)
         except subprocess.CalledProcessError as error:
             reason = " ".join(error.stderr.decode(errors="replace").split())
-            raise CannotCompareError(f"base {revision}: {reason or 'git archive failed'}") from None
+            raise UsageError(f"base {revision}: {reason or 'git archive failed'}") from None
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CannotCompareError(f"base {revision}: {error}") from None
+            raise UsageError(f"base {revision}: {error}") from None
         archive.seek(0)
         with tarfile.open(fileobj=archive) as tar:
             tar.extractall(target, filter="data")

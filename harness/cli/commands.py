@@ -33,6 +33,7 @@ from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
 from harness.studies.study import Study
+from workloads.parameter import ParameterError
 
 # Columns of tables where there is no terminal.
 _WIDTH_ELSEWHERE = 180
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parsed = known.parse_args(arguments)
         status: int = parsed.command(parsed, arguments)
         sys.stdout.flush()
-    except UsageError as error:
+    except (UsageError, ParameterError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
@@ -72,9 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _output(markup: bool = True) -> Console:
+def _output() -> Console:
     """The console for results."""
-    return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=markup)
+    return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=False)
 
 
 def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
@@ -83,7 +84,7 @@ def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
 
 
 def _doctor(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output(markup=False))
+    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output())
 
 
 def _directory(parsed: argparse.Namespace) -> Path:

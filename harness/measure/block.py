@@ -75,10 +75,8 @@ EFFORT = Effort()
 class Measured:
     """A subject in a block. `turns`: by sweep and the position in it.
 
-    `failure`: why it has none, in one line, or empty. `startup_ns`: until its first round could begin. `digest`: of
-    its first rounds, "" where nothing was verified. `peak_bytes`: the most memory its processes held together.
-    `idle_share`: how much of a core they used between turns, where `parked` of them were stopped. `steady`: whether
-    the warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, its end included.
+    `failure`: why it has none, in one line, or empty. `digest`: of its first rounds, "" where nothing was verified.
+    `taken_s`: of the block's time, its end included. The others are columns of a trial (see `TrialRecord`).
     """
 
     subject: Subject
@@ -95,7 +93,7 @@ class Measured:
     warmup_s: float = 0.0
     steady: bool = False
     taken_s: float = 0.0
-    outside_cores: float = 0.0  # kept busy during the turns by processes that are none of the block's
+    outside_cores: float = 0.0
 
 
 def run(

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from harness.errors import UsageError
-from harness.plan.grid import Grid, Trial
+from harness.plan.grid import Grid, Trial, TrialKey
 from harness.store.trial_records import TRIALS, TrialRecord
 
 Key = tuple[str, ...]
@@ -27,18 +27,19 @@ class Forecast:
         self._own: dict[Key, list[float]] = {}
         self._before: dict[Key, list[float]] = {}
         for one in before:
-            _add(self._before, one.workload, one.parameters, one.backend, one.duration_s)
+            _add(self._before, one.trial_key, one.duration_s)
 
     def add(self, trial: Trial, duration_s: float) -> None:
-        _add(self._own, trial.point.workload, trial.point.parameters, trial.backend, duration_s)
+        _add(self._own, trial.key, duration_s)
 
     def seconds(self, trials: Iterable[Trial]) -> float:
         """How long these will take one after the other."""
         return sum(self._one(trial) for trial in trials)
 
     def _one(self, trial: Trial) -> float:
-        keys = _keys(trial.point.workload, trial.point.parameters, trial.backend)
-        known = (durations[key] for key in keys for durations in (self._own, self._before) if key in durations)
+        known = (
+            durations[key] for key in _keys(trial.key) for durations in (self._own, self._before) if key in durations
+        )
         once = fmean(next(known, [_UNKNOWN_SECONDS]))
         return 2 * once if self._grid and trial.backend in self._grid.repeated(trial.point) else once
 
@@ -62,11 +63,12 @@ def _trials(runs: Iterable[Path]) -> list[TrialRecord]:
     return found
 
 
-def _add(durations: dict[Key, list[float]], workload: str, parameters: str, backend: str, duration_s: float) -> None:
-    for key in _keys(workload, parameters, backend):
+def _add(durations: dict[Key, list[float]], trial: TrialKey, duration_s: float) -> None:
+    for key in _keys(trial):
         durations.setdefault(key, []).append(duration_s)
 
 
-def _keys(workload: str, parameters: str, backend: str) -> tuple[Key, ...]:
+def _keys(trial: TrialKey) -> tuple[Key, ...]:
     """The properties that a trial shares with others, from the most to the least specific."""
+    workload, parameters, backend, _ = trial
     return (workload, parameters, backend), (workload, backend), (backend,), ()

@@ -30,8 +30,16 @@ _WITHOUT_GIL = (
 _LIMITS = ("lockstep", "limit")
 _FEW_WARM_UP = {"warmup_rounds": 5}
 _WORKERS = ByCores(8)
+_MANY = ByCores(16)
 _ONE_EACH = ByCores(4, each=1)
 _LEARNING = ByCores(4, each=2)
+_MADE_UP = {"actors": _WORKERS, "rounds": 100, "warmup_rounds": 5}
+# The paper's workers sleep ten times as long; in one thread, where one sleeps after the other, a round would take 8 s.
+_WORK = 0.05
+# With one round of warm-up: of ray-paper, one with 500 MB takes 13 s.
+_SIZES = (10 * MB, 100 * MB, 300 * MB, 500 * MB)
+# The rounds are few: a plain loop verifies all of them on 512 environments where there are 256 cores.
+_SHARED = ByCores(8, each=2)
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,6 @@ class Preset:
     measured, and the run ends with a file to contribute.
     """
 
-    name: str
     summary: str
     backends: tuple[str, ...]
     sweeps: tuple[Sweep, ...]
@@ -64,141 +71,121 @@ class Preset:
     predicts: bool = False
 
 
-_SMOKE = Preset(
-    name="smoke",
-    summary="does everything work? one short trial of each workload, a few minutes",
-    trials=1,
-    time_limit_s=120,
-    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper"),
-    sweeps=(
-        sweep("broadcast_gather", actors=2, object_bytes=MIB, work_seconds=0.0, rounds=20, **_FEW_WARM_UP),
-        sweep("gym_sampling", env="CartPole-v1", actors=2, rounds=200, **_FEW_WARM_UP),
-        sweep("atari_sampling", env="Pong", actors=2, rounds=50, **_FEW_WARM_UP),
-        sweep("q_learning", actors=2, rounds=5, warmup_rounds=1),
-        sweep("multi_agent", agents=2, rounds=100, **_FEW_WARM_UP),
-        sweep("ppo", actors=2, rounds=3, warmup_rounds=1),
-        sweep("overhead", shape="fan_out", actors=2, messages_per_round=10, rounds=20, **_FEW_WARM_UP),
-    ),
-)
-
-# Most of a block's time goes into starting Ray: few points, and the backends that answer. The first point is the
-# cheapest, as its backends run twice, for the noise floor. The last one's arrays end the drivers that are kept.
-_QUICK = Preset(
-    name="quick",
-    summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
-    backends=("serial", "reactor-inline", *_PAPERS, *_LIMITS),
-    sweeps=(
-        sweep("gym_sampling", env="CartPole-v1", actors=_WORKERS, rounds=500),
-        sweep("gym_sampling", env="busy:2ms", actors=_WORKERS, rounds=20),
-        sweep("atari_sampling", env="Pong", actors=_WORKERS, rounds=100),
-        sweep("q_learning", actors=_LEARNING, minibatch=250, rounds=5),
-        sweep("multi_agent", agents=_ONE_EACH, rounds=500),
-        sweep("ppo", actors=_LEARNING, steps=32, rounds=5),
-        sweep("broadcast_gather", actors=_WORKERS, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
-    ),
-    budget_s=25 * MINUTE,
-)
-
-_MADE_UP = {"actors": _WORKERS, "rounds": 100, "warmup_rounds": 5}
-_CROSSOVER = Preset(
-    name="crossover",
-    summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
-    budget_s=20 * MINUTE,
-    backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "ray-pooled-compiled", "lockstep"),
-    sweeps=(
-        sweep("gym_sampling", env=("busy:20us", "busy:200us", "busy:2ms", "busy:20ms"), **_MADE_UP),
-        sweep("gym_sampling", env=("busy:200us:1000", "busy:200us:100000", "busy:200us:4000000"), **_MADE_UP),
-        sweep("gym_sampling", env="busy:200us", steps_per_message=(10, 100), **_MADE_UP),
-    ),
-)
-
-_VECTORS = Preset(
-    name="vectors",
-    summary="vector environments next to each other, by step time, also those of the extra `vectors`; 20 minutes",
-    budget_s=20 * MINUTE,
-    backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
-    sweeps=(
-        sweep(
-            "gym_sampling", env=("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"), actors=ByCores(16), rounds=500
+PRESETS = {
+    "smoke": Preset(
+        summary="does everything work? one short trial of each workload, a few minutes",
+        trials=1,
+        time_limit_s=120,
+        backends=("serial", "reactor-inline", "reactor-processes", "ray-paper"),
+        sweeps=(
+            sweep("broadcast_gather", actors=2, object_bytes=MIB, work_seconds=0.0, rounds=20, **_FEW_WARM_UP),
+            sweep("gym_sampling", env="CartPole-v1", actors=2, rounds=200, **_FEW_WARM_UP),
+            sweep("atari_sampling", env="Pong", actors=2, rounds=50, **_FEW_WARM_UP),
+            sweep("q_learning", actors=2, rounds=5, warmup_rounds=1),
+            sweep("multi_agent", agents=2, rounds=100, **_FEW_WARM_UP),
+            sweep("ppo", actors=2, rounds=3, warmup_rounds=1),
+            sweep("overhead", shape="fan_out", actors=2, messages_per_round=10, rounds=20, **_FEW_WARM_UP),
         ),
-        sweep("atari_sampling", env="Pong", actors=ByCores(16), rounds=150),
-        sweep("ppo", env=("CartPole-v1", "busy:1ms"), actors=ByCores(16), rounds=10),
     ),
-)
-
-# The paper's workers sleep ten times as long; in one thread, where one sleeps after the other, a round would take 8 s.
-_WORK = 0.05
-# With one round of warm-up: of ray-paper, one with 500 MB takes 13 s.
-_SIZES = (10 * MB, 100 * MB, 300 * MB, 500 * MB)
-_PAPER = Preset(
-    name="paper",
-    summary="every point of every figure of the paper at its counts, five starts each; two hours",
-    time_limit_s=900,
-    backends=("serial", *_PAPERS, *_LIMITS),
-    sweeps=(
-        sweep("gym_sampling", env=("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), actors=15, rounds=10_000),
-        sweep("atari_sampling", env=("MsPacman", "Pong", "SpaceInvaders"), actors=15, rounds=10_000),
-        sweep("q_learning", actors=16, minibatch=(250, 500, 1_000, 2_000), rounds=1_000),
-        sweep("q_learning", actors=16, representation="tensors", rounds=1_000),
-        sweep("multi_agent", agents=(4, 10), rounds=100_000),
-        sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=100_000),
-        sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
-        sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
-        sweep("broadcast_gather", actors=16, object_bytes=_SIZES, work_seconds=_WORK, rounds=1_000, warmup_rounds=1),
+    # Most of a block's time goes into starting Ray: few points, and the backends that answer. The first point is the
+    # cheapest, as its backends run twice, for the noise floor. The last one's arrays end the drivers that are kept.
+    "quick": Preset(
+        summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
+        backends=("serial", "reactor-inline", *_PAPERS, *_LIMITS),
+        sweeps=(
+            sweep("gym_sampling", env="CartPole-v1", actors=_WORKERS, rounds=500),
+            sweep("gym_sampling", env="busy:2ms", actors=_WORKERS, rounds=20),
+            sweep("atari_sampling", env="Pong", actors=_WORKERS, rounds=100),
+            sweep("q_learning", actors=_LEARNING, minibatch=250, rounds=5),
+            sweep("multi_agent", agents=_ONE_EACH, rounds=500),
+            sweep("ppo", actors=_LEARNING, steps=32, rounds=5),
+            sweep("broadcast_gather", actors=_WORKERS, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
+        ),
+        budget_s=25 * MINUTE,
     ),
-)
-
-_NODES = Preset(
-    name="nodes",
-    summary="Ray and reactors on two nodes, made of this machine's network namespaces; 20 minutes",
-    budget_s=20 * MINUTE,
-    backends=("serial", "reactor-nodes", "ray-paper-nodes", "ray-pooled-nodes"),
-    sweeps=(
-        sweep("gym_sampling", env="CartPole-v1", actors=16, rounds=500),
-        sweep("atari_sampling", env="Pong", actors=8, rounds=100),
-        sweep("broadcast_gather", actors=2, object_bytes=(KB, 10 * MIB), work_seconds=0.0, rounds=100),
+    "crossover": Preset(
+        summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
+        budget_s=20 * MINUTE,
+        backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "ray-pooled-compiled", "lockstep"),
+        sweeps=(
+            sweep("gym_sampling", env=("busy:20us", "busy:200us", "busy:2ms", "busy:20ms"), **_MADE_UP),
+            sweep("gym_sampling", env=("busy:200us:1000", "busy:200us:100000", "busy:200us:4000000"), **_MADE_UP),
+            sweep("gym_sampling", env="busy:200us", steps_per_message=(10, 100), **_MADE_UP),
+        ),
     ),
-)
-
-_THREADS = Preset(
-    name="threads",
-    summary="threads without a GIL, processes and Ray: the paper's workloads, by object size and actors; 75 minutes",
-    budget_s=75 * MINUTE,
-    backends=(
-        "serial",
-        "reactor-processes",
-        "ray-pooled",
-        "ray-compiled",
-        "ray-pooled-compiled",
-        *_LIMITS,
-        *_WITHOUT_GIL,
+    "vectors": Preset(
+        summary="vector environments next to each other, by step time, also those of the extra `vectors`; 20 minutes",
+        budget_s=20 * MINUTE,
+        backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
+        sweeps=(
+            sweep(
+                "gym_sampling", env=("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"), actors=_MANY, rounds=500
+            ),
+            sweep("atari_sampling", env="Pong", actors=_MANY, rounds=150),
+            sweep("ppo", env=("CartPole-v1", "busy:1ms"), actors=_MANY, rounds=10),
+        ),
     ),
-    sweeps=(
-        sweep("gym_sampling", env=("CartPole-v1", "Pendulum-v1", "Blackjack-v1"), actors=15, rounds=500),
-        sweep("atari_sampling", env="Pong", actors=15, rounds=100),
-        sweep("broadcast_gather", actors=(4, 16), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
-        sweep("broadcast_gather", actors=16, object_bytes=(KB, MIB), work_seconds=0.0, rounds=100),
-        sweep("q_learning", actors=16, minibatch=250, rounds=5),
-        sweep("multi_agent", agents=4, rounds=500),
-        sweep("ppo", actors=16, steps=32, rounds=5),
+    "paper": Preset(
+        summary="every point of every figure of the paper at its counts, five starts each; two hours",
+        time_limit_s=900,
+        backends=("serial", *_PAPERS, *_LIMITS),
+        sweeps=(
+            sweep("gym_sampling", env=("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), actors=15, rounds=10_000),
+            sweep("atari_sampling", env=("MsPacman", "Pong", "SpaceInvaders"), actors=15, rounds=10_000),
+            sweep("q_learning", actors=16, minibatch=(250, 500, 1_000, 2_000), rounds=1_000),
+            sweep("q_learning", actors=16, representation="tensors", rounds=1_000),
+            sweep("multi_agent", agents=(4, 10), rounds=100_000),
+            sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=100_000),
+            sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
+            sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
+            sweep(
+                "broadcast_gather", actors=16, object_bytes=_SIZES, work_seconds=_WORK, rounds=1_000, warmup_rounds=1
+            ),
+        ),
     ),
-)
-
-# The rounds are few: a plain loop verifies all of them on 512 environments where there are 256 cores.
-_SHARED = ByCores(8, each=2)
-_CONTRIBUTE = Preset(
-    name="contribute",
-    summary="a file of your machine for docs/contributed.md, predicted before it is measured; ten minutes",
-    budget_s=10 * MINUTE,
-    predicts=True,
-    backends=("serial", "reactor-processes", "ray-pooled", "ray-pooled-compiled", "lockstep"),
-    sweeps=(
-        sweep("gym_sampling", env="CartPole-v1", actors=_SHARED, rounds=100),
-        sweep("gym_sampling", env="busy:2ms", actors=_SHARED, rounds=10),
-        sweep("atari_sampling", env="Pong", actors=_SHARED, rounds=20),
-        sweep("q_learning", actors=_ONE_EACH, minibatch=250, rounds=3),
+    "nodes": Preset(
+        summary="Ray and reactors on two nodes, made of this machine's network namespaces; 20 minutes",
+        budget_s=20 * MINUTE,
+        backends=("serial", "reactor-nodes", "ray-paper-nodes", "ray-pooled-nodes"),
+        sweeps=(
+            sweep("gym_sampling", env="CartPole-v1", actors=16, rounds=500),
+            sweep("atari_sampling", env="Pong", actors=8, rounds=100),
+            sweep("broadcast_gather", actors=2, object_bytes=(KB, 10 * MIB), work_seconds=0.0, rounds=100),
+        ),
     ),
-)
-
-_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES, _THREADS, _CONTRIBUTE)
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}
+    "threads": Preset(
+        summary="threads without a GIL, processes and Ray: the paper's workloads, by object size and actors; "
+        "75 minutes",
+        budget_s=75 * MINUTE,
+        backends=(
+            "serial",
+            "reactor-processes",
+            "ray-pooled",
+            "ray-compiled",
+            "ray-pooled-compiled",
+            *_LIMITS,
+            *_WITHOUT_GIL,
+        ),
+        sweeps=(
+            sweep("gym_sampling", env=("CartPole-v1", "Pendulum-v1", "Blackjack-v1"), actors=15, rounds=500),
+            sweep("atari_sampling", env="Pong", actors=15, rounds=100),
+            sweep("broadcast_gather", actors=(4, 16), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
+            sweep("broadcast_gather", actors=16, object_bytes=(KB, MIB), work_seconds=0.0, rounds=100),
+            sweep("q_learning", actors=16, minibatch=250, rounds=5),
+            sweep("multi_agent", agents=4, rounds=500),
+            sweep("ppo", actors=16, steps=32, rounds=5),
+        ),
+    ),
+    "contribute": Preset(
+        summary="a file of your machine for docs/contributed.md, predicted before it is measured; ten minutes",
+        budget_s=10 * MINUTE,
+        predicts=True,
+        backends=("serial", "reactor-processes", "ray-pooled", "ray-pooled-compiled", "lockstep"),
+        sweeps=(
+            sweep("gym_sampling", env="CartPole-v1", actors=_SHARED, rounds=100),
+            sweep("gym_sampling", env="busy:2ms", actors=_SHARED, rounds=10),
+            sweep("atari_sampling", env="Pong", actors=_SHARED, rounds=20),
+            sweep("q_learning", actors=_ONE_EACH, minibatch=250, rounds=3),
+        ),
+    ),
+}

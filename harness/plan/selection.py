@@ -6,7 +6,7 @@ out. A value that suits nowhere is refused. Points of two sweeps that differ onl
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.plan.grid import Grid, Point, backends_of, canonical
 from harness.plan.presets import PRESETS, Preset, Sweep
 from harness.plan.worker_counts import ByCores
-from workloads.catalogue import BACKENDS, BESIDE_A_GIL, WORKLOADS, make_task
+from workloads.catalogue import BESIDE_A_GIL, WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 
 
@@ -66,11 +66,9 @@ def select(
 
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
     the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
-    preset's budget grows with the number of backends. Raises UsageError.
+    preset's budget grows with the number of backends. The names are known: the command line offers no others. Raises
+    UsageError, and ParameterError as a grid does.
     """
-    check_known("preset", [preset_name], PRESETS)
-    check_known("workload", workloads, WORKLOADS)
-    check_known("backend", backends, BACKENDS)
     preset = PRESETS[preset_name]
     sweeps = _sweeps(preset, workloads)
     _check_settings(settings, list(dict.fromkeys(sweep.workload for sweep in sweeps)))
@@ -86,19 +84,9 @@ def select(
     if budget_s is None and trials is None and preset.budget_s is not None:
         budget_s = preset.budget_s * (len(chosen) / len(preset.backends) if added else 1)
     limit_s = time_limit_s or preset.time_limit_s
-    try:
-        grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s, preset.predicts)
-    except ParameterError as error:
-        raise UsageError(str(error)) from None
+    grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s, preset.predicts)
     left_out = dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)
     return Selection(grid, (*search.notes, *left_out))
-
-
-def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
-    """Raise UsageError, with the name that was meant, where one of these is none of those."""
-    for name in names:
-        if name not in known:
-            raise UsageError(unknown(what, name, known))
 
 
 def _sweeps(preset: Preset, workloads: Sequence[str]) -> list[Sweep]:

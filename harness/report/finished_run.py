@@ -3,10 +3,8 @@
 `report` shows whatever a run has. A comparison ends in a verdict, so that nothing missing, failed or foreign may pass.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from harness.errors import UsageError
 from harness.plan.grid import Grid
@@ -16,13 +14,10 @@ from harness.store.measurement_table import MEASUREMENTS
 
 
 @dataclass(frozen=True)
-class FinishedRun:
-    """A run's grid, its estimates, and the machine they were measured on."""
+class FinishedRun(Summary):
+    """The summary of such a run, with its grid."""
 
-    path: Path
     grid: Grid
-    machine: Mapping[str, Any]
-    summary: Summary
 
     @property
     def commit(self) -> str:
@@ -34,8 +29,7 @@ def load(path: Path) -> FinishedRun:
     """The run in a directory. Raises UsageError, in one line, for anything that speaks against judging by it."""
     if not path.is_dir():
         raise UsageError(f"{path}: no such directory; expected the results of `harness run`")
-    described = machine.read(path / machine.FILE_NAME, run_directory.EXPECTED)
-    sessions = described.get("sessions")
+    sessions = machine.read(path / machine.FILE_NAME, run_directory.EXPECTED).get("sessions")
     if not sessions:
         raise UsageError(f"{path / machine.FILE_NAME}: names no session; expected what `harness run` writes")
     for name in ("commit", "dirty", "variables"):
@@ -44,14 +38,14 @@ def load(path: Path) -> FinishedRun:
         if other != first:
             raise UsageError(f"{path}: its sessions differ in {name} ({first} and {other}); measure it anew in one go")
     run_id, grid = run_directory.stored_grid(path)
-    found = summarise(path)
-    _check_rows(found, run_id, grid)
-    return FinishedRun(path, grid, described, found)
+    found = FinishedRun(**vars(summarise(path)), grid=grid)
+    _check_rows(found, run_id)
+    return found
 
 
-def _check_rows(found: Summary, run_id: str, grid: Grid) -> None:
+def _check_rows(found: FinishedRun, run_id: str) -> None:
     file, rows = found.path / MEASUREMENTS.file_name, found.rows
-    expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
+    expected = {(*trial.key, metric) for trial in found.grid.trials() for metric in trial.point.units}
     for number, row in enumerate(rows, start=2):
         if row.run_id != run_id or row.key not in expected:
             where = f"run {row.run_id}, {row.workload} {row.backend} trial {row.trial} {row.metric}"

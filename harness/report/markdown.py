@@ -20,10 +20,10 @@ def to_markdown(summary: Summary) -> str:
         told = " ".join(run_answer.sentences(found, summary.cores))
         table = markdown_table(report_tables.answer_table(found))
         parts += [f"## {run_answer.HEADING}", markdown_text(told), table, report_tables.ANSWER_EXPLAINED]
-    if (claimed := report_tables.published_claims(summary)).rows:
+    if (claimed := paper_claims.table(summary)).rows:
         parts += [f"## {claimed.title}", markdown_table(claimed), markdown_text(paper_claims.EXPLAINED)]
-    for section in report_tables.headlines(summary):
-        parts += [f"## {section.heading}", markdown_list(section.lines)]
+    for heading, lines in report_tables.headlines(summary).items():
+        parts += [f"## {heading}", markdown_list(lines)]
     for grid in report_tables.tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
     return "\n\n".join([*parts, report_tables.EXPLAINED]) + "\n"

@@ -39,7 +39,7 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
     """The page: the answer, how far to trust it, a figure, the workloads and the paper's claims. All else is folded."""
     found = run_answer.answers(summary)
     sections = report_tables.headlines(summary)
-    urgent = [one for one in sections if one.heading in (report_tables.FAILED, report_tables.DOUBTED)]
+    urgent = [name for name in (report_tables.FAILED, report_tables.DOUBTED) if name in sections]
     first = next((name for name in _FIRST_FIGURES if name in drawn), "")
     workloads = grouped(summary.points, lambda point: point.workload)
     of_workload = {one: [name for name in drawn if name != first and name.startswith(one)] for one in workloads}
@@ -54,15 +54,16 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         question=QUESTION,
         sentences=list(run_answer.sentences(found, summary.cores)),
         answers=found,
+        sections=sections,
         urgent=urgent,
         trust=list(_trust(summary, found)),
         first=first,
         workloads=workloads,
         figures_of=of_workload,
-        claims=report_tables.published_claims(summary),
+        claims=paper_claims.table(summary),
         figures={name: _figure(name, path) for name, path in drawn.items()},
         more_figures=[name for name in drawn if name not in placed],
-        folded=[one for one in sections if one not in urgent],
+        folded=[name for name in sections if name not in urgent],
         ours=OURS,
         serial=LOOP,
         ceiling=CEILING,

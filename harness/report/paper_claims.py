@@ -3,15 +3,15 @@
 Published ratios come from another machine with other versions, and decide nothing.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness import quantity
+from harness.grouping import grouped
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.quantity import counted
 from harness.report import published, threads
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
-from harness.report.text_table import NOTHING
+from harness.report.text_table import NOTHING, TextTable
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
@@ -53,38 +53,12 @@ _ACTORS = 16  # of the figure by size
 _MIB, _MB = 2**20, 10**6
 
 
-@dataclass(frozen=True)
-class ClaimRow:
-    """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: the number of its others.
-    Of the hypothesis about threads, the paper has no ratio, and the best Ray decides.
-
-    The other ratios are of reactors here at these points, but for `otherwise`, of Ray's other backends to ray-paper.
-    """
-
-    claim: str
-    published: tuple[float, ...]
-    lacking: int
-    ray_paper: tuple[Estimate, ...]
-    best_ray: tuple[Estimate, ...]
-    loop: tuple[Estimate, ...]
-    otherwise: dict[str, list[Estimate]]
-    floor: float
-
-    @property
-    def holds(self) -> str:
-        """Whether reactors are faster here than Ray called as in the paper; by how much is not comparable."""
-        found = {standing(ratio, self.floor) for ratio in self.ray_paper or self.best_ray}
-        if not found:
-            return NOT_MEASURED
-        if SLOWER in found:
-            return "no" if found == {SLOWER} else "not everywhere"
-        if len(found) == 1:
-            return "same direction" if found == {FASTER} else found.pop()
-        return f"{UNDECIDED} at some points" if UNDECIDED in found else f"{TOO_FEW} at some points"
-
-
-def rows(summary: Summary) -> Iterator[ClaimRow]:
+def table(summary: Summary) -> TextTable:
     """A row for each claim that the results have points of, with Ray called as the paper does."""
+    return TextTable(HEADING, HEADINGS, tuple(_rows(summary)))
+
+
+def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
     for workload, claim in _CLAIMS.items():
         ratios = _published(workload)
         here = [
@@ -93,49 +67,56 @@ def rows(summary: Summary) -> Iterator[ClaimRow]:
             if point.workload == workload and (place := _place(point)) in ratios
             if (cell := point.cell(summary.ours)) is not None and RAY_PAPER in cell.speedups
         ]
-        if not here:
-            continue
-        cells = [cell for _, _, cell in here]
-        otherwise: dict[str, list[Estimate]] = {}
-        for cell in (cell for _, point, _ in here for cell in point.cells):
-            if cell.backend.startswith(RAY) and RAY_PAPER in cell.speedups:
-                otherwise.setdefault(cell.backend, []).append(cell.speedups[RAY_PAPER])
-        yield ClaimRow(
-            claim,
-            tuple(ratios[place] for place, _, _ in here),
-            len(ratios) - len({place for place, _, _ in here}),
-            _to(RAY_PAPER, cells),
-            tuple(best[0] for cell in cells if (best := cell.best_ray) is not None),
-            _to(LOOP, cells),
-            otherwise,
-            summary.floors.get(workload, 1.0),
-        )
+        if here:
+            places = {place for place, _, _ in here}
+            told = quantity.from_to((ratios[place] for place in places), "{:.2f}x".format)
+            if lacking := len(ratios) - len(places):
+                told += f" (without {counted(lacking, 'point')})"
+            others = (cell for _, point, _ in here for cell in point.cells if cell.backend.startswith(RAY))
+            otherwise = grouped((one for one in others if RAY_PAPER in one.speedups), lambda one: one.backend)
+            yield _row(claim, told, [cell for _, _, cell in here], otherwise, summary.floors.get(workload, 1.0))
 
 
-def hypothesis(summary: Summary | None) -> ClaimRow:
+def hypothesis(summary: Summary | None) -> tuple[str, ...]:
     """The hypothesis that threads without a GIL accelerate reinforcement learning, from a run that has them, if any."""
-    found, floors = (threads.points(summary), summary.floors) if summary else ([], {})
-    own = [cell for point in found if (cell := point.cell(threads.THREADS)) is not None]
-    best = tuple(best[0] for cell in own if (best := cell.best_ray) is not None)
-    floor = max((floors.get(point.workload, 1.0) for point in found), default=1.0)
-    return ClaimRow(_HYPOTHESIS, (), 0, _to(RAY_PAPER, own), best, _to(LOOP, own), {}, floor)
+    found, floors = (threads.results(summary), summary.floors) if summary else ([], {})
+    floor = max((floors.get(point.workload, 1.0) for point, _ in found), default=1.0)
+    return _row(_HYPOTHESIS, NOTHING, [cell for _, cell in found], {}, floor)
 
 
-def _to(baseline: str, cells: Sequence[Cell]) -> tuple[Estimate, ...]:
-    return tuple(cell.speedups[baseline] for cell in cells if baseline in cell.speedups)
+def _row(
+    claim: str, told: str, cells: Sequence[Cell], otherwise: Mapping[str, Sequence[Cell]], floor: float
+) -> tuple[str, ...]:
+    """`told`: the paper's ratios. `cells`: of reactors at its points here. `otherwise`: of Ray's other backends there.
 
-
-def cells(row: ClaimRow) -> tuple[str, ...]:
-    """A row as text."""
-    some = f" (without {counted(row.lacking, 'point')})" if row.lacking else ""
+    Without a ratio to Ray as the paper calls it, that to the best Ray decides.
+    """
+    ray_paper, loop = _to(RAY_PAPER, cells), _to(LOOP, cells)
+    best_ray = [best[0] for cell in cells if (best := cell.best_ray) is not None]
     return (
-        row.claim,
-        (quantity.from_to(row.published, "{:.2f}x".format) or NOTHING) + some,
-        *map(range_of, (row.ray_paper, row.best_ray, row.loop)),
-        row.holds,
-        "; ".join(f"{name} {range_of(found)}" for name, found in row.otherwise.items()) or NOTHING,
-        quantity.from_to(one.count for one in (*row.ray_paper, *row.best_ray, *row.loop)) or NOTHING,
+        claim,
+        told,
+        *map(range_of, (ray_paper, best_ray, loop)),
+        _direction(ray_paper or best_ray, floor),
+        "; ".join(f"{name} {range_of(_to(RAY_PAPER, own))}" for name, own in otherwise.items()) or NOTHING,
+        quantity.from_to(one.count for one in (*ray_paper, *best_ray, *loop)) or NOTHING,
     )
+
+
+def _to(baseline: str, cells: Sequence[Cell]) -> list[Estimate]:
+    return [cell.speedups[baseline] for cell in cells if baseline in cell.speedups]
+
+
+def _direction(ratios: Sequence[Estimate], floor: float) -> str:
+    """Whether reactors are faster here as well. By how much is not comparable."""
+    found = {standing(ratio, floor) for ratio in ratios}
+    if not found:
+        return NOT_MEASURED
+    if SLOWER in found:
+        return "no" if found == {SLOWER} else "not everywhere"
+    if len(found) == 1:
+        return "same direction" if found == {FASTER} else found.pop()
+    return f"{UNDECIDED} at some points" if UNDECIDED in found else f"{TOO_FEW} at some points"
 
 
 def range_of(ratios: Sequence[Estimate]) -> str:

@@ -1,9 +1,4 @@
-"""The parts of README and of other pages that results fill, between markers. No number by hand.
-
-`results`: one figure and one table. `claims`: the paper's claims next to the measured ratios. `effort`: time, memory
-and expected ratios of each workload. `vectors`: vector environments compared with the loop. `threads`: threads without
-a GIL. `artifact`: README's claims, to be measured again. `scaling`: predicted speed-ups.
-"""
+"""The parts of README and of other pages that results fill, between markers (see `PARTS`). No number by hand."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -146,18 +141,16 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
-    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
-    grid = report_tables.published_claims(summary)
-    shown = replace(grid, rows=(*grid.rows, _of_threads(summary)))
+    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper.
+
+    The row of threads comes from the run beside this one that has them.
+    """
+    grid = paper_claims.table(summary)
+    of_threads = next(iter(readme_claims.beside(summary, _THREADS)), None)
+    shown = replace(grid, rows=(*grid.rows, paper_claims.hypothesis(of_threads)))
     told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
     return f"{told}\n\n{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
-
-
-def _of_threads(summary: Summary) -> tuple[str, ...]:
-    """The row of the hypothesis about threads, from the run beside this one that has them."""
-    found = readme_claims.beside(summary, _THREADS)
-    return paper_claims.cells(paper_claims.hypothesis(found[0] if found else None))
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:

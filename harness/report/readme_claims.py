@@ -42,15 +42,6 @@ class Claim:
         """The range in which the ratio should lie on a machine with as many cores."""
         return expected([self.published])
 
-    def agrees(self, ratio: Estimate) -> bool:
-        low, high = self.expected
-        return low <= ratio.value <= high
-
-    def is_contradicted(self, ratio: Estimate) -> bool:
-        """Whether a ratio's interval does not even reach the expected range."""
-        low, high = self.expected
-        return ratio.high < low or high < ratio.low
-
     @property
     def place(self) -> str:
         return f"{self.point.workload} {self.point.label}"

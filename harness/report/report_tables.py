@@ -1,11 +1,10 @@
 """The parts of a report as text: sections and tables, which the terminal and the pages show alike."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import paper_claims, run_answer, study_tables
+from harness.report import run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable
@@ -40,29 +39,21 @@ EXPLAINED = (
 )
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading with lines below it."""
-
-    heading: str
-    lines: tuple[str, ...]
-
-
-def headlines(summary: Summary) -> list[Section]:
-    """The sections beside the tables, in order, without empty ones."""
+def headlines(summary: Summary) -> dict[str, list[str]]:
+    """The sections beside the tables, in order, without empty ones: lines by heading."""
     cells = [
         (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
     ]
-    scaling = (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
-    sections = [
-        Section(FAILED, tuple(f"{where}: {failure}" for where, cell in cells for failure in cell.failures)),
-        Section(DOUBTED, summary.doubts),
-        Section(NOISE, tuple(_noise(summary))),
-        Section("Scaling with workers, explained", scaling if summary.scaling else ()),
-        Section("Not run", tuple(f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported)),
-        Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
-    ]
-    return [section for section in sections if section.lines]
+    scaling = [*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED]
+    sections = {
+        FAILED: [f"{where}: {failure}" for where, cell in cells for failure in cell.failures],
+        DOUBTED: list(summary.doubts),
+        NOISE: list(_noise(summary)),
+        "Scaling with workers, explained": scaling if summary.scaling else [],
+        "Not run": [f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported],
+        "About the backends": [f"{name}: {note}" for name, note in summary.notes.items()],
+    }
+    return {heading: lines for heading, lines in sections.items() if lines}
 
 
 def _noise(summary: Summary) -> Iterator[str]:
@@ -126,13 +117,6 @@ def doubts_told(found: Sequence[WorkloadAnswer]) -> str:
 def share(end: PointAnswer) -> str:
     """The part of the ceiling that is reached."""
     return NOTHING if end.ceiling is None else f"{end.ceiling.value:.0%}"
-
-
-def published_claims(summary: Summary) -> TextTable:
-    """The paper's claims as a table, without rows where Ray was not called as the paper does."""
-    return TextTable(
-        paper_claims.HEADING, paper_claims.HEADINGS, tuple(map(paper_claims.cells, paper_claims.rows(summary)))
-    )
 
 
 def tables(summary: Summary) -> list[TextTable]:

@@ -83,11 +83,11 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
         raise UsageError(
             f"a point has {quantity.counted(fewest, 'trial')}; measure with --trials {FEWEST_TRIALS} or more"
         )
-    before, after = ({row.trial_key[:3]: row.digest for row in run.summary.rows if row.digest} for run in (base, new))
+    before, after = ({row.trial_key[:3]: row.digest for row in run.rows if row.digest} for run in (base, new))
     for key in sorted(before.keys() & after.keys()):
         if before[key] != after[key]:
             raise UsageError(f"{key[0]} {key[2]} computes something else than in {base.path}: its digest differs")
-    supported, still = ({row.trial_key[:3]: row.ok for row in run.summary.rows} for run in (base, new))
+    supported, still = ({row.trial_key[:3]: row.ok for row in run.rows} for run in (base, new))
     for key, ok in supported.items():
         if ok != still[key]:
             raise UsageError(f"{key[0]} {key[2]} is unsupported in one of the two runs")
@@ -115,9 +115,9 @@ def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
 
 
 def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
-    before = {point.key: point for point in base.summary.points}
+    before = {point.key: point for point in base.points}
     baselines = {reference_ceiling.CEILING, *(name for name, backend in BACKENDS.items() if backend.role == "main")}
-    for point in new.summary.points:
+    for point in new.points:
         old = before[point.key]
         for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
             was = old.cell(cell.backend)

@@ -53,16 +53,15 @@ def phase_medians(rows: Iterable[PhaseRow]) -> dict[str, float]:
 
 def _phase_cells(rows: Sequence[PhaseRow]) -> Iterator[str]:
     medians = phase_medians(rows)
-    if not {ROUND, PLAIN_ROUND, *PHASES} <= medians.keys():
+    if not {ROUND, PLAIN_ROUND, *PHASES, *LANE_UNITS} <= medians.keys():
         yield rows[0].status
         return
     yield quantity.show(medians[ROUND], "ns")
     yield quantity.show(medians[PLAIN_ROUND], "ns")
     yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)
-    if medians.keys() >= LANE_UNITS.keys():
-        lanes, share, lag, lag_95 = (medians[name] for name in LANE_UNITS)
-        told = f"{share:.0%} of {lanes:.0f}", f"{lag:.0%}, 95 %: {lag_95:.0%}"
-        yield from told if lanes > 1 else (NOTHING, NOTHING)
+    lanes, share, lag, lag_95 = (medians[name] for name in LANE_UNITS)
+    told = f"{share:.0%} of {lanes:.0f}", f"{lag:.0%}, 95 %: {lag_95:.0%}"
+    yield from told if lanes > 1 else (NOTHING, NOTHING)
 
 
 def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:

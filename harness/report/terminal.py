@@ -1,6 +1,6 @@
 """A report on the terminal: the answer on one screen, or everything."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -24,7 +24,9 @@ _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "sta
 
 
 def show_answer(summary: Summary, page: Path, console: Console) -> None:
-    """Print two sentences, a row per workload, the noise floor, where the report is, and the next command."""
+    """Print two sentences, a row per workload, the noise floor, failures and doubts, where the report is, and the next
+    command.
+    """
     found = run_answer.answers(summary)
     for sentence in run_answer.sentences(found, summary.cores):
         console.print(Text(sentence))
@@ -36,8 +38,12 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
             console.print(Text(told, style="dim"))
     else:
         console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
-    for line in _circumstances(summary):
-        console.print(Text(line))
+    console.print(Text(report_tables.floors(summary)))
+    if summary.failures:
+        failed = quantity.counted(len(summary.failures), "backend")
+        console.print(Text(f"Failed: {failed} at some point; see the report."))
+    for doubt in summary.doubts[:_SHOWN_DOUBTS]:
+        console.print(Text(f"Doubt: {doubt}"))
     console.print(Text(f"Report: {page}"), soft_wrap=True)
     console.print(Text(f"Next: {_next_command(summary, found)}"), soft_wrap=True)
 
@@ -63,15 +69,6 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
         str(weakest.starts),
         ", ".join(weakest.doubts) or NOTHING,
     )
-
-
-def _circumstances(summary: Summary) -> Iterator[str]:
-    """The noise floor, failures, and doubts about the whole run."""
-    yield report_tables.floors(summary)
-    if summary.failures:
-        yield f"Failed: {quantity.counted(len(summary.failures), 'backend')} at some point; see the report."
-    for doubt in summary.doubts[:_SHOWN_DOUBTS]:
-        yield f"Doubt: {doubt}"
 
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:

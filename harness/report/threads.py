@@ -3,10 +3,10 @@
 Ratios are of turns taken beside each other. A cell without a number is a dash.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness import quantity
-from harness.report.summary import OURS, PointSummary, Summary
+from harness.report.summary import OURS, Cell, PointSummary, Summary
 from harness.report.text_table import TextTable
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
@@ -18,9 +18,10 @@ _WORKERS = ("actors", "agents")
 _UNKNOWN = "–"
 
 
-def points(summary: Summary) -> list[PointSummary]:
-    """The points at which threads without a GIL have a result."""
-    return [point for point in summary.points if (cell := point.cell(THREADS)) is not None and cell.main is not None]
+def results(summary: Summary) -> list[tuple[PointSummary, Cell]]:
+    """The results of threads without a GIL, each with its point."""
+    cells = ((point, point.cell(THREADS)) for point in summary.points)
+    return [(point, cell) for point, cell in cells if cell is not None and cell.main is not None]
 
 
 def unsupported(summary: Summary) -> dict[str, str]:
@@ -38,30 +39,24 @@ def ratio(summary: Summary, point: PointSummary, baseline: str) -> Estimate | No
     return PointRatios(rows, summary.turns).of(THREADS, baseline)
 
 
-def best_ray(point: PointSummary) -> tuple[Estimate, str] | None:
-    """The ratio to the Ray that does best against threads there, and which that is."""
-    cell = point.cell(THREADS)
-    return cell.best_ray if cell else None
-
-
 def tables(summary: Summary) -> Iterator[TextTable]:
     """By workload and environment, by object size, and what both cost in memory and start-up."""
-    found = points(summary)
-    sizes = [point for point in found if point.workload == _BY_SIZE]
-    yield _speeds("By workload and environment", summary, (point for point in found if point not in sizes), *LOCKSTEPS)
+    found = results(summary)
+    sizes = [(point, cell) for point, cell in found if point.workload == _BY_SIZE]
+    others = [(point, cell) for point, cell in found if point.workload != _BY_SIZE]
+    yield _speeds("By workload and environment", summary, others, *LOCKSTEPS)
     yield _speeds("By object size: the overhead of a round", summary, sizes, COPIES)
     yield _costs(found)
 
 
-def _speeds(title: str, summary: Summary, points: Iterable[PointSummary], *ceilings: str) -> TextTable:
+def _speeds(title: str, summary: Summary, found: Sequence[tuple[PointSummary, Cell]], *ceilings: str) -> TextTable:
     """A ceiling that was not measured at any point has no column."""
-    found = list(points)
-    known = [name for name in ceilings if any(ratio(summary, point, name) for point in found)]
+    known = [name for name in ceilings if any(ratio(summary, point, name) for point, _ in found)]
     columns = ("workload", "point", "threads", "processes", "threads over processes")
     rows = []
-    for point in found:
-        ray, ratios = best_ray(point), [ratio(summary, point, name) for name in (PROCESSES, *known)]
-        cells = [point.cell(name) for name in (THREADS, PROCESSES)]
+    for point, own in found:
+        ray, ratios = own.best_ray, [ratio(summary, point, name) for name in (PROCESSES, *known)]
+        cells = [own, point.cell(PROCESSES)]
         rows.append(
             (
                 point.workload,
@@ -76,11 +71,11 @@ def _speeds(title: str, summary: Summary, points: Iterable[PointSummary], *ceili
     return TextTable(title, (*columns, *heads, "threads over best Ray", "starts"), tuple(rows))
 
 
-def _costs(found: Iterable[PointSummary]) -> TextTable:
+def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:
     names = ("threads", "processes", "best Ray")
     rows = []
-    for point in found:
-        ray, workers = best_ray(point), _workers(point)
+    for point, own in found:
+        ray, workers = own.best_ray, _workers(point)
         backends = (THREADS, PROCESSES, ray[1] if ray else "")
         rows.append(
             (

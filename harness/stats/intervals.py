@@ -77,10 +77,7 @@ def mean(values: Sequence[float]) -> Estimate:
 
 
 def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
-    """The ratio of two sides from log ratios of neighbouring turns, in order, by block; none of them empty.
-
-    Raises ValueError without a block.
-    """
+    """The ratio of two sides from log ratios of neighbouring turns, in order, by block: one at least, none empty."""
     if len(blocks) != 1:
         return _exponential([fmean(block) for block in blocks])
     (turns,) = blocks
@@ -149,8 +146,6 @@ def _of_logs(middle: float, error: float, freedom: float, count: int, chance: fl
 
 
 def _student(values: Sequence[float]) -> tuple[float, float, int]:
-    if not values:
-        raise ValueError("expected at least one number")
     cut = int(_TRIMMED * len(values))
     kept = sorted(values)[cut : len(values) - cut]
     freedom = len(kept) - 1

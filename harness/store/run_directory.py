@@ -141,7 +141,8 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], give
 def reopen(
     path: Path, grid: Grid | None, trials: int | None, given: Given, session: Mapping[str, Any]
 ) -> Iterator[RunDirectory]:
-    """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits.
+    """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits, and
+    ParameterError for too many trials.
 
     `grid`: the one asked for, or None to take the directory's own. `trials`: how many of each point there shall be, at
     least as many as there are, or None for these.
@@ -167,10 +168,7 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
         most = max(point.trials for point in stored.points)
         if trials < most:
             raise UsageError(f"{path} has {most} trials of a point; expected --trials {most} or more to add to them")
-        try:
-            stored, grid = stored.with_trials(trials), grid and grid.with_trials(trials)
-        except ParameterError as error:
-            raise UsageError(str(error)) from None
+        stored, grid = stored.with_trials(trials), grid and grid.with_trials(trials)
     paths = interpreters.find(stored.backends, given)
     _check_same(path, stored, grid, described, machine.describe(paths))
     known = {trial.key for trial in stored.trials()}

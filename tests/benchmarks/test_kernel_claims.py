@@ -21,15 +21,11 @@ from harness.measure.turn import Turn
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_module(*arguments):
-    line = [sys.executable, *arguments]
-    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=380, check=False)
-
-
 @pytest.mark.slow(reason="every line of the claims is measured; `make test` has the rules for a line")
 @pytest.mark.timeout(400)
 def test_every_part_prints_its_lines():
-    done = run_module("-m", "benchmarks.kernel_claims", "--tiny")
+    line = [sys.executable, "-m", "benchmarks.kernel_claims", "--tiny"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=380, check=False)
     assert done.returncode in (0, 1), done.stderr
     about, _, *lines = done.stdout.splitlines()
     assert about.startswith("Python 3.")

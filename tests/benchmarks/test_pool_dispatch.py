@@ -10,8 +10,7 @@ import pytest
 from benchmarks import pool_dispatch
 from benchmarks.meter import Meter
 from benchmarks.pool_dispatch import POOL, SERIES, TORCHRL, Series, Waiting
-from harness.measure.block import Measured
-from harness.measure.turn import Turn
+from tests.harness.runs import engine
 
 
 def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
@@ -19,16 +18,7 @@ def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
 ) -> None:
     slow, fast, failing = list(TORCHRL)[:3]
     round_ns = {POOL: 500, slow: 2_000, fast: 1_000}
-
-    def run(subjects, *_):
-        found = [Measured(subject) for subject in subjects]
-        for one in found:
-            one.failure = "no memory" if one.subject.name == failing else ""
-            took = 10 * round_ns.get(one.subject.name, 4_000)
-            one.turns = {(sweep, 0): Turn(10, took, 0, {}) for sweep in range(3)}
-        return {one.subject.name: one for one in found}
-
-    monkeypatch.setattr(pool_dispatch.block, "run", run)
+    monkeypatch.setattr(pool_dispatch.block, "run", engine(lambda name: round_ns.get(name, 4_000), failing))
     assert pool_dispatch.main(["3"]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
     for way, told in {slow: "4.00x", fast: "2.00x", failing: "no memory", "the best of these": "2.00x"}.items():

@@ -7,24 +7,14 @@ import pytest
 
 from benchmarks import ray_options
 from benchmarks.ray_options import OPTIONS, SHARES, SIZES
-from harness.measure.block import Measured
-from harness.measure.turn import Turn
 from tests.choice import first
+from tests.harness.runs import engine
 from tests.pages import ROOT
 
 
 def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, capsys):
     half, failing = list(OPTIONS[SHARES])[1:3]
-
-    def run(subjects, *_):
-        found = [Measured(subject) for subject in subjects]
-        for one in found:
-            one.failure = "no memory" if one.subject.name == failing else ""
-            round_ns = 500 if one.subject.name == half else 1_000
-            one.turns = {(sweep, 0): Turn(10, 10 * round_ns, 0, {}) for sweep in range(3)}
-        return {one.subject.name: one for one in found}
-
-    monkeypatch.setattr(ray_options.block, "run", run)
+    monkeypatch.setattr(ray_options.block, "run", engine(lambda name: 500 if name == half else 1_000, failing))
     assert ray_options.main(["--blocks", "3", "--backend", SHARES]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert [line.removeprefix(half).strip() for line in printed if line.startswith(half)] == [

@@ -1,6 +1,7 @@
 """A fake workload in the catalogue, rows to order, the harness as a command, and runs that it has finished."""
 
 import dataclasses
+import itertools
 import json
 import os
 import shutil
@@ -8,13 +9,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import workloads
 from harness.cli.commands import main
-from harness.measure import block
+from harness.measure import block, runner
 from harness.measure.turn import Turn
+from harness.plan.selection import select
 from harness.store.measurement_table import Measurement
 from workloads import catalogue
 
@@ -47,9 +50,31 @@ def _made_up(subjects, effort, seed, logs, starts, kept):
 
 
 @pytest.fixture
+def built(fake):
+    """Builds a grid of the fake workload on two backends."""
+
+    def build(*settings, **options):
+        options = {"workloads": ["fake"], "backends": ["serial", "reactor-inline"], "trials": 3} | options
+        return select("smoke", settings=settings, **options).grid
+
+    return build
+
+
+@pytest.fixture
 def made_up(fake, monkeypatch):
     """Blocks are over at once."""
     monkeypatch.setattr(block, "run", _made_up)
+
+
+@pytest.fixture
+def ticking(made_up, monkeypatch):
+    """Has seconds pass in a run from look to look at the clock, and blocks be over at once."""
+
+    def ticking(step=1):
+        clock = itertools.count(0, step)
+        monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=clock.__next__))
+
+    return ticking
 
 
 @pytest.fixture

@@ -21,13 +21,16 @@ COLOURS = sorted(
 )
 
 
+def parts_of(colour):
+    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
 def lightness(colour):
-    return colorsys.rgb_to_hls(*(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)))[1]
+    return colorsys.rgb_to_hls(*parts_of(colour))[1]
 
 
 def luminance(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts_of(colour)]
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -81,8 +84,7 @@ def test_the_same_chart_gives_the_same_bytes_whatever_a_user_s_matplotlibrc_says
 
 def test_a_family_has_one_hue():
     def hue(name):
-        color = style.look(name).color
-        return colorsys.rgb_to_hls(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))[0]
+        return colorsys.rgb_to_hls(*parts_of(style.look(name).color))[0]
 
     assert all(0.03 < hue(name) < 0.12 for name in style.LOOKS if name.startswith("ray-"))
     assert all(0.25 < hue(name) < 0.5 for name in style.LOOKS if name.startswith("reactor-"))

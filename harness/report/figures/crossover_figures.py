@@ -6,7 +6,7 @@ from math import prod
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
-from harness.report.summary import PointSummary, Summary
+from harness.report.summary import RAY, PointSummary, Summary
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import TOO_FEW
 from plots.chart import Chart, LinePanel, Points, Scale
@@ -52,7 +52,9 @@ def granularity(summary: Summary, **_: bool) -> Chart | None:
     for workload in ("gym_sampling", "atari_sampling"):
         found = shared.sweep(summary, workload, "throughput", ["env", "steps_per_message"])
         for env, points in groupby(found.points, lambda point: str(point.parameters["env"])):
-            curves = _curves({point.parameters.get("steps_per_message", 1): _leads(summary, point) for point in points})
+            curves = shared.curves(
+                (point.parameters.get("steps_per_message", 1), _leads(summary, point)) for point in points
+            )
             if any(len(one) > 1 for one in curves.values()):
                 told = _told(curves, *_AXES[2])
                 panels.append(LinePanel(f"{env}: {told}", Scale(*_AXES[2]), _LEAD, curves, _LEVELS))
@@ -62,7 +64,7 @@ def granularity(summary: Summary, **_: bool) -> Chart | None:
 def _leads(summary: Summary, point: PointSummary) -> Mapping[str, Estimate]:
     """How many times as fast as each of Ray's backends reactors are."""
     cell = point.cell(summary.ours)
-    return {name: one for name, one in cell.speedups.items() if shared.is_ray(name)} if cell else {}
+    return {name: one for name, one in cell.speedups.items() if name.startswith(RAY)} if cell else {}
 
 
 def _place(point: PointSummary) -> _Place | None:
@@ -86,20 +88,12 @@ def _row(places: Mapping[_Place, object], axis: int) -> list[_Place]:
 
 
 def _panel(places: Mapping[_Place, Mapping[str, Estimate]], row: Sequence[_Place], axis: int) -> LinePanel:
-    curves = _curves({float(place[axis]): places[place] for place in row})
+    curves = shared.curves((place[axis], places[place]) for place in row)
     step_ns, nbytes, steps = row[0]
     words = (f"{quantity.duration_tick(step_ns)} a step", f"{nbytes}-byte observations",
              f"{quantity.counted(steps, 'step')} per message")  # fmt: skip
     fixed = ", ".join(word for at, word in enumerate(words) if at != axis)
     return LinePanel(f"{_told(curves, *_AXES[axis])}{_CONDITION}{fixed}", Scale(*_AXES[axis]), _LEAD, curves, _LEVELS)
-
-
-def _curves(leads: Mapping[float, Mapping[str, Estimate]]) -> dict[str, Points]:
-    found: dict[str, dict[float, Estimate]] = {}
-    for x, of_backends in leads.items():
-        for backend, one in of_backends.items():
-            found.setdefault(backend, {})[x] = one
-    return dict(found)
 
 
 def _told(curves: Mapping[str, Points], label: str, text: Callable[[float], str]) -> str:

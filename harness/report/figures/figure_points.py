@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from harness import quantity
 from harness.grouping import grouped
 from harness.report import published
-from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
+from harness.report.summary import LOOP, RAY_PAPER, Cell, PointSummary, Summary, in_order
 from harness.stats import reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
@@ -50,7 +50,7 @@ def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -
         point
         for point in summary.points
         if (point.workload, point.metric) == (workload, metric)
-        if any(cell.main for cell in point.cells) and varied[:1] == [*filter(point.parameters.__contains__, varied[:1])]
+        if varied[0] in point.parameters and any(cell.main for cell in point.cells)
     ]
     if not chosen:
         return PointSet((), {}, 0)
@@ -146,7 +146,7 @@ def bar_chart(
     chosen = backends(summary, found.points, everything=everything, also=also)
     panels, references = [], False
     for point in found.points:
-        values = {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell))}
+        values = values_at(point, chosen, value)
         ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
         references = references or bool(beside(point))
         bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
@@ -157,18 +157,17 @@ def bar_chart(
     return chart(heading, found.subtitle, panels, *notes, *found.notes, *published_too)
 
 
-def curves(
-    points: Iterable[PointSummary],
-    chosen: Iterable[str],
-    x: Callable[[PointSummary], float],
-    value: Value = attrgetter("main"),
-) -> dict[str, Points]:
-    """A curve for each backend over points."""
+def values_at(point: PointSummary, chosen: Iterable[str], value: Value = attrgetter("main")) -> dict[str, Estimate]:
+    """The values of these backends at a point, where they are known."""
+    return {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell)) is not None}
+
+
+def curves(places: Iterable[tuple[float, Mapping[str, Estimate]]]) -> dict[str, Points]:
+    """A curve for each backend, from the values at each place of an axis."""
     found: dict[str, dict[float, Estimate]] = {}
-    for point in points:
-        for cell in point.cells:
-            if cell.backend in chosen and (one := value(cell)) is not None:
-                found.setdefault(cell.backend, {})[x(point)] = one
+    for x, values in places:
+        for backend, one in values.items():
+            found.setdefault(backend, {})[x] = one
     return dict(found)
 
 
@@ -220,8 +219,3 @@ def span(ratios: Sequence[Estimate]) -> str:
 def on_cores(summary: Summary) -> str:
     """Where it was measured, for a title."""
     return f"On {quantity.counted(summary.cores, 'core')}" if summary.cores else "On all cores"
-
-
-def is_ray(backend: str) -> bool:
-    """Whether a backend is one of Ray's."""
-    return backend.startswith(RAY)

@@ -44,7 +44,7 @@ def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Sca
         return shared.bar_chart(summary, found, name, y, lambda point: point.label, *notes, everything=everything)
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    own = shared.curves(found.points, chosen, lambda point: float(point.parameters[varied]))
+    own = shared.curves((point.parameters[varied], shared.values_at(point, chosen)) for point in found.points)
     reference = {
         series: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
         for series, points in shared.published_points(figure).items()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
-from harness.report.summary import LOOP, Cell, PointSummary, Summary
+from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary
 from harness.stats.intervals import Estimate
 from harness.stats.reference_ceiling import CEILING, is_limit
 from plots.chart import REST, WORK, Bar, BarPanel, Chart, Scale
@@ -88,7 +88,7 @@ def _rounds_found(summary: Summary, points: list[PointSummary]) -> str:
     for point in points:
         found = {cell.backend: one for cell in point.cells if (one := _of_loop(point, cell)) is not None}
         own += [found[summary.ours]] if summary.ours in found else []
-        of_rays = [one for name, one in found.items() if shared.is_ray(name)]
+        of_rays = [one for name, one in found.items() if name.startswith(RAY)]
         rays += [min(of_rays, key=lambda one: one.value)] if of_rays else []
     if not own or not rays:
         return "How long a round takes"

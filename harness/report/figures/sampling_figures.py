@@ -7,7 +7,7 @@ from typing import Any
 from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.figures.figure_points import Value
-from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary
+from harness.report.summary import LOOP, RAY, RAY_PAPER, PointSummary, Summary
 from harness.stats import reference_ceiling
 from harness.stats.intervals import Estimate
 from plots.chart import Chart, LinePanel, Scale
@@ -39,8 +39,7 @@ def _named(points: dict[float, PointSummary], step_ns: float) -> str:
 
 def _panel(points: dict[float, PointSummary], y: Scale, chosen: Iterable[str], value: Value, **more: Any) -> LinePanel:
     """Curves over environments, in the order of what a step takes."""
-    places = {point.key: step_ns for step_ns, point in points.items()}
-    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], value)
+    curves = shared.curves((step_ns, shared.values_at(point, chosen, value)) for step_ns, point in points.items())
     return LinePanel("", Scale("environment, and its step in a plain loop", partial(_named, points)), y, curves, **more)
 
 
@@ -65,7 +64,7 @@ def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
     """Up to which step time no Ray gains on the loop, and where one does, by whole intervals."""
     reached, gained = None, None
     for step_ns, point in points.items():
-        leads = [cell.speedups[LOOP] for cell in point.cells if shared.is_ray(cell.backend) and LOOP in cell.speedups]
+        leads = [cell.speedups[LOOP] for cell in point.cells if cell.backend.startswith(RAY) and LOOP in cell.speedups]
         rays = [one for one in leads if one.decides]
         if rays and gained is None and max(one.high for one in rays) < 1:
             reached = step_ns

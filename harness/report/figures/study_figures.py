@@ -8,7 +8,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
 from harness.report.study_tables import phase_medians
-from harness.report.summary import Summary
+from harness.report.summary import RAY, Summary
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import COMPUTE, HUB, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import MEASURED, PREDICTIONS, ScalingRow
@@ -67,8 +67,8 @@ def _working(bar: Bar) -> float:
 
 
 def _phases_found(bars: Sequence[Bar]) -> str:
-    rays = [100 - _working(bar) for bar in bars if shared.is_ray(bar.series)]
-    ours = [100 - _working(bar) for bar in bars if not shared.is_ray(bar.series)]
+    rays = [100 - _working(bar) for bar in bars if bar.series.startswith(RAY)]
+    ours = [100 - _working(bar) for bar in bars if not bar.series.startswith(RAY)]
     if not rays or not ours:
         return "What part of a round is communication"
     of_rays, of_ours = (quantity.from_to(parts, "{:.0f} %".format) for parts in (rays, ours))
@@ -84,7 +84,7 @@ def _point_title(point: tuple[str, str]) -> str:
 
 def scaling(summary: Summary, **_: bool) -> Chart | None:
     """Predicted and measured speed-up by number of workers, one point of each workload."""
-    rows = [row for row in summary.scaling if row.ok and row.speedup and row.kind in (*PREDICTIONS, MEASURED)]
+    rows = [row for row in summary.scaling if row.ok and row.speedup]
     by_point = grouped(rows, lambda row: row.point)
 
     def rank(point: tuple[str, str]) -> tuple[Any, ...]:

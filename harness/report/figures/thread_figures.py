@@ -19,15 +19,15 @@ _COSTS = (
 
 def against_processes(summary: Summary, **_: bool) -> Chart | None:
     """Threads without a GIL, processes of the same interpreter, the best Ray and the ceiling."""
-    found = threads.points(summary)
-    ratios = [one for point in found if (one := threads.ratio(summary, point, threads.PROCESSES)) is not None]
+    found = threads.results(summary)
+    ratios = [one for point, _ in found if (one := threads.ratio(summary, point, threads.PROCESSES)) is not None]
     if not ratios:
         return None
-    rays = [best for point in found if (best := threads.best_ray(point)) is not None]
+    rays = [best for _, cell in found if (best := cell.best_ray) is not None]
     chosen = [threads.THREADS, threads.PROCESSES, *(name for _, name in rays), *threads.LOCKSTEPS, threads.COPIES]
     other = f", and at {shared.span([lead for lead, _ in rays])} the best Ray's" if rays else ""
     title = f"Threads without a GIL run at {shared.span(ratios)} the speed of processes{other}"
-    panels: list[BarPanel | LinePanel] = [*_speeds(summary, chosen), *_costs(found, chosen)]
+    panels: list[BarPanel | LinePanel] = [*_speeds(summary, chosen), *_costs([point for point, _ in found], chosen)]
     return shared.chart(title, "", panels, "Threads and processes are of one interpreter, Ray is of the suite's own.")
 
 
@@ -39,8 +39,8 @@ def _speeds(summary: Summary, chosen: list[str]) -> Iterator[LinePanel]:
     if len(sizes.points) > 1:
         x = Scale("size of the array", quantity.size)
         y = Scale("overhead of a round", quantity.duration_tick)
-        curves = shared.curves(sizes.points, chosen, lambda point: float(point.parameters["object_bytes"]))
-        yield LinePanel(f"Broadcast and gather, {sizes.setting['actors']} actors", x, y, curves)
+        places = ((point.parameters["object_bytes"], shared.values_at(point, chosen)) for point in sizes.points)
+        yield LinePanel(f"Broadcast and gather, {sizes.setting['actors']} actors", x, y, shared.curves(places))
 
 
 def _costs(found: list[PointSummary], chosen: list[str]) -> Iterator[BarPanel]:

@@ -13,14 +13,13 @@ from rich.console import Console
 from harness import quantity
 from harness.errors import UsageError
 from harness.measure.measured_processes import SubjectError, call
-from harness.store.files import write_atomically
+from harness.store.files import write_json
 from harness.studies.advise import choices, screen
 from harness.studies.advise.answer import Answer
 from harness.studies.advise.profile import WORKLOAD, Profile
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.isolation import check_isolation
 from workloads.catalogue import make_task
-from workloads.parameter import ParameterError
 from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
@@ -67,7 +66,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
-    """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
+    """Measure and answer; the exit status. `console`: for progress. Raises UsageError and ParameterError."""
     if parsed.again is not None:
         if parsed.env is not None:
             raise UsageError("--again measures nothing: expected it without --env")
@@ -75,19 +74,16 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         return 0
     if parsed.env is None:
         raise UsageError("expected --env NAME; see python -m harness advise --help")
-    try:
-        task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
-    except ParameterError as error:
-        raise UsageError(str(error)) from None
+    task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
     answer = _measured(task, parsed.seconds, console)
     output.mkdir(parents=True, exist_ok=True)
-    files = [*_pictures(answer, output), output / "advise.json"]
+    picture, file = _draw(answer, output), output / "advise.json"
     answered = answer.as_json()
-    write_atomically(files[-1], f"{json.dumps(answered, indent=2)}\n".encode())
+    write_json(file, answered)
     _print(answered, parsed.json)
     if not parsed.json:
-        print(f"written: {', '.join(map(str, files))}")
+        print(f"written: {picture}, {file}")
     return 0
 
 
@@ -128,7 +124,7 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
     return Answer(env, task.actors, task.seed, cores, profile, found, isolation)
 
 
-def _pictures(answer: Answer, directory: Path) -> list[Path]:
+def _draw(answer: Answer, directory: Path) -> Path:
     from harness.report.figures import study_figures  # takes a second
     from plots import page, style
 
@@ -138,4 +134,4 @@ def _pictures(answer: Answer, directory: Path) -> list[Path]:
         {one.backend: one.round_ns for one in answer.costs},
         answer.ideal_ns,
     )
-    return [style.save(page.render(chart), directory / "advise.svg")]
+    return style.save(page.render(chart), directory / "advise.svg")

@@ -27,23 +27,18 @@ def run(study: Study, names: Sequence[str]) -> list[PhaseRow]:
     """Write `breakdown.csv` into the run's directory, trial by trial; returns its rows."""
     BREAKDOWN.check_absent(study.path)
     rows: list[PhaseRow] = []
-    todo = [
-        (trial, point, name)
-        for trial in range(study.trials)
-        for point in study.points
-        for name in _shuffled(backends_of(point.workload, names), f"{point.parameters} {trial}")
-    ]
+    todo = []
+    for trial in range(study.trials):
+        for point in study.points:
+            shuffled = backends_of(point.workload, names)
+            random.Random(f"{point.parameters} {trial}").shuffle(shuffled)
+            todo += [(trial, point, name) for name in shuffled]
     for number, (trial, point, name) in enumerate(todo, start=1):
         added = _run_trial(study, point, name, trial)
         rows += added
         BREAKDOWN.write(study.path, rows)
         study.tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
     return rows
-
-
-def _shuffled(names: list[str], seed: str) -> list[str]:
-    random.Random(seed).shuffle(names)
-    return names
 
 
 def _run_trial(study: Study, point: Point, backend: str, trial: int) -> list[PhaseRow]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import quantity
-from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
-from harness.plan.grid import Point, backends_of
+from harness.plan.grid import Point
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
+from harness.stats.intervals import Estimate
 from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
@@ -49,34 +49,31 @@ class _Point:
             told = self.speed_ups.get(kind, [])
             failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
             for count in counts if kind == HERE else WORKERS:
-                if failure:
-                    yield self._row(run_id, kind, TRACED, count, None, failure)
-                elif told:
-                    found = intervals.mean([speed_up[str(count)] for speed_up in told])
-                    yield self._row(run_id, kind, TRACED, count, found, "")
+                if failure or told:
+                    found = failure or intervals.mean([speed_up[str(count)] for speed_up in told])
+                    yield self._row(run_id, kind, count, found)
         for count in counts:
-            if failure := self._failure(count):
-                yield self._row(run_id, MEASURED, PARALLEL, count, None, failure)
-            elif count in self.blocks:
-                yield self._row(run_id, MEASURED, PARALLEL, count, intervals.ratio_of_turns(self.blocks[count]), "")
+            failure = self._failure(count)
+            if failure or count in self.blocks:
+                yield self._row(run_id, MEASURED, count, failure or intervals.ratio_of_turns(self.blocks[count]))
 
     def _failure(self, count: int) -> str:
         own, serial = (self.failures.get(ask, "") for ask in (count, SERIAL))
         return own or (serial if serial.startswith(UNSUPPORTED) else serial and f"{SERIAL}: {serial}")
 
-    def _row(
-        self, run_id: str, kind: str, backend: str, workers: int, found: intervals.Estimate | None, failure: str
-    ) -> ScalingRow:
+    def _row(self, run_id: str, kind: str, workers: int, outcome: Estimate | str) -> ScalingRow:
+        """`outcome`: the speed-up, or why there is none."""
+        found = None if isinstance(outcome, str) else outcome
         return ScalingRow(
             run_id=run_id,
-            backend=backend,
+            backend=PARALLEL if kind == MEASURED else TRACED,
             kind=kind,
             workers=workers,
             trials=found.count if found else 0,
             speedup=found.value if found else None,
             low=found.low if found else None,
             high=found.high if found else None,
-            status=failure or "ok",
+            status=outcome if isinstance(outcome, str) else "ok",
             **self.point.columns,
         )
 
@@ -118,9 +115,7 @@ class _Point:
 def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
     SCALING.check_absent(study.path)
-    found, effort = _comparable(study.points), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
-    if not found:
-        raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
+    found, effort = list(map(_Point, study.points)), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
     counts = worker_counts(available_cpus())
     rows: list[ScalingRow] = []
     costs: list[CostRow] = []
@@ -151,18 +146,13 @@ def predict_here(path: Path, run_id: str, chosen: Sequence[Point], limit_s: floa
         return
     cores = available_cpus()
     cost, rows = _message_cost(limit_s), list[ScalingRow]()
-    for one in _comparable(chosen):
+    for one in map(_Point, chosen):
         one.predict(None, limit_s, cost, [cores])
         rows += one.rows(run_id, [cores])
         ahead = next(row for row in rows if (row.kind, row.point) == (HERE, (one.point.workload, one.point.parameters)))
         told = ahead.status if ahead.speedup is None else f"{ahead.speedup:.2f}x"
         tell(f"predicted for {quantity.counted(cores, 'core')}: {one.point.workload} {one.point.scenario} {told}")
     SCALING.write(path, rows)
-
-
-def _comparable(chosen: Sequence[Point]) -> list[_Point]:
-    """Those of the points that run serially, on worker processes and traced."""
-    return [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
 
 
 def _message_cost(limit_s: float) -> MessageCost | str:

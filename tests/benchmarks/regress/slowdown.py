@@ -27,12 +27,16 @@ WORKLOAD = Place(
 TRANSPORT = Place("reactorlib/transport/channel.py", "        word = length = len(message)\n", _LOOP)
 
 
-def slowed(source, target, count, place=REACTION):
-    """A copy of the measured code of `source` in which so much idling stands before the place's line."""
+def changed(source, target, path, before, after):
+    """A copy of the measured code of `source`, in which `after` stands in one file instead of `before`."""
     for name in MEASURED:
         shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    path = target / place.file
-    text = path.read_text()
-    assert text.count(place.line) == 1
-    path.write_text(text.replace(place.line, place.idle.format(count=count) + place.line))
+    text = (target / path).read_text()
+    assert text.count(before) == 1
+    (target / path).write_text(text.replace(before, after))
     return target
+
+
+def slowed(source, target, count, place=REACTION):
+    """The same, in which so much idling stands before the place's line."""
+    return changed(source, target, place.file, place.line, place.idle.format(count=count) + place.line)

@@ -13,11 +13,12 @@ from benchmarks.regress import findings
 from benchmarks.regress.__main__ import main
 from benchmarks.regress.findings import find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
-from benchmarks.regress.trees import MEASURED, CannotCompareError, Trees, default_base, side_by_side
+from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
+from harness.errors import UsageError
 from harness.measure.measured_processes import Running, Subject
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
-from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
+from tests.benchmarks.regress.slowdown import CALL, COMPILER, changed, slowed
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW = 3
@@ -53,7 +54,7 @@ def test_twice_as_fast_is_no_regression(slow, short, capsys):
 @pytest.mark.slow(reason="every hot path and workload, on both sides; `make test` measures two trees of one")
 def test_every_subject_can_be_measured_on_both_sides(short):
     subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
-    assert [one.one_process for one in subjects] == [True] * (len(HOT) + 1) + [False]
+    assert [one.on_one_cpu for one in subjects] == [True] * (len(HOT) + 1) + [False]
     with side_by_side(str(ROOT), ROOT) as trees:
         factors = findings.measure(trees, subjects, 1)
     assert all(0 < factor.low <= factor.value <= factor.high for factor in factors.values())
@@ -80,18 +81,9 @@ def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path, short):
     subjects = list(workload_subjects(["gym_sampling"], ["serial"]))
     with (
         side_by_side(str(ROOT), other) as trees,
-        pytest.raises(CannotCompareError, match="serial computes something else than in base"),
+        pytest.raises(UsageError, match="serial computes something else than in base"),
     ):
         find(trees, subjects, MIN_EFFECT, FEW)
-
-
-def changed(source, target, path, before, after):
-    for name in MEASURED:
-        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    text = (target / path).read_text()
-    assert before in text
-    (target / path).write_text(text.replace(before, after))
-    return target
 
 
 def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, short, capsys):
@@ -107,7 +99,7 @@ def test_what_hangs_gets_no_verdict(tmp_path, monkeypatch):
     hanging = changed(ROOT, tmp_path / "hanging", COMPILER, CALL, "        __import__('time').sleep(1000)\n")
     with (
         side_by_side(str(ROOT), hanging) as trees,
-        pytest.raises(CannotCompareError, match="new: fan_out: time limit: no result after 5 s"),
+        pytest.raises(UsageError, match="new: fan_out: time limit: no result after 5 s"),
     ):
         find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, FEW)
 
@@ -154,7 +146,7 @@ def test_the_base_is_where_the_branch_began(repository, tmp_path):
     git(repository, "commit", "--quiet", "--all", "-m", "third")
     git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~2")
     assert default_base(repository) == revision(repository, "HEAD~2")
-    with pytest.raises(CannotCompareError, match="no earlier commit"):
+    with pytest.raises(UsageError, match="no earlier commit"):
         default_base(tmp_path)
 
 

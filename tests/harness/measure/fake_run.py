@@ -1,5 +1,6 @@
 """Runs of the fake workload, and what they wrote."""
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -30,7 +31,11 @@ def wait_until(condition):
 
 
 def alive(pids):
-    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [pid] if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE else []
+    return found
 
 
 SLOW = ("run", *TWO, "--trials", "2", "--set", "pause=0.05", "--output", "out")

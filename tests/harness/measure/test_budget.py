@@ -1,24 +1,19 @@
 """A budget decides how many trials a run has."""
 
-import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from harness.cli.options import budget_s
-from harness.measure import runner
 from harness.store.trial_records import TRIALS
 from tests.harness.measure.fake_run import TWO, rows_of
 
 
 @pytest.mark.parametrize(("budget", "trials"), [("1s", [1, 1]), ("11s", [1, 1]), ("12s", [2, 1]), ("1h", [3, 3])])
-@pytest.mark.usefixtures("made_up")
-def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harness, monkeypatch, budget, trials):
-    clock = itertools.count()  # a second from look to look: a block takes three, and one passes before it
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harness, ticking, budget, trials):
+    ticking()  # a block takes three seconds, and one passes before it
     done = harness("run", *TWO, "--trials", "3", "--set", "actors=2,5", "--budget", budget, "--output", "out")
     assert done.returncode == 0, done.stderr
     grid = json.loads(Path("out/grid.json").read_text())
@@ -31,10 +26,8 @@ def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harne
     assert again.stdout.startswith("0 trials")
 
 
-@pytest.mark.usefixtures("made_up")
-def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness, monkeypatch):
-    clock = itertools.count()
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness, ticking):
+    ticking()
     line = ("run", *TWO, "--set", "actors=2", "--trials", "3", "--output", "out")
     assert harness(*line, "--budget", "1s").returncode == 0
     assert len({row.trial_key for row in rows_of("out")}) == 2
@@ -43,16 +36,14 @@ def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness, 
     assert len({row.trial_key for row in rows_of("out")}) == 2
 
 
-@pytest.mark.usefixtures("made_up")
-def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkeypatch):
+def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, ticking):
     line = ("run", *TWO, "--set", "actors=2,5", "--trials", "3", "--output", "out")
     assert harness(*line, "--budget", "1h").returncode == 0
     before = rows_of("out")
     trials = TRIALS.read(Path("out"))
     failed = [replace(trial, status="error: it was the weather") if trial.trial == 1 else trial for trial in trials]
     TRIALS.write(Path("out"), failed)
-    clock = itertools.count(0, 1000)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    ticking(step=1000)
     done = harness(*line, "--budget", "1h", "--resume")
     assert "trials are left for --resume" in done.stderr
     assert {row.trial_key for row in rows_of("out") if row.trial != 1} == {

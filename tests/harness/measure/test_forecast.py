@@ -7,17 +7,14 @@ import pytest
 
 from harness.measure import forecast
 from harness.measure.forecast import Forecast
-from harness.plan.selection import Setting, select
+from harness.plan.selection import Setting
 from harness.store.trial_records import TRIALS, TrialRecord
-
-DETAIL = {"started_at": "2026-01-01T00:00:00Z", "outside_cores": 0.0}
 
 
 @pytest.fixture
-def grid(fake):
+def grid(built):
     """A grid of two points, of which the first has both backends twice in a block."""
-    settings = [Setting("actors", ("2", "5"))]
-    return select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
+    return built(Setting("actors", ("2", "5")), backends=["serial", "ray-paper"], trials=1)
 
 
 @pytest.fixture
@@ -27,8 +24,7 @@ def trials(grid):
 
 
 def detail_of(trial, duration_s):
-    point = trial.point
-    return TrialRecord(point.workload, point.parameters, trial.backend, trial.index, duration_s=duration_s, **DETAIL)
+    return TrialRecord(*trial.key, "2026-01-01T00:00:00Z", duration_s, 0.0)
 
 
 def test_it_comes_from_what_is_most_like_the_trial(trials):

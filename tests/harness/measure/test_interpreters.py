@@ -12,7 +12,7 @@ from harness.measure import side
 from harness.measure.side import GIL_IS_ON
 from harness.plan.presets import PRESETS
 from harness.plan.selection import select
-from harness.store import interpreters, machine
+from harness.store import interpreters
 from harness.store.trial_records import TRIALS
 from workloads import catalogue
 from workloads.catalogue import BESIDE_A_GIL, FREE_THREADED
@@ -78,13 +78,6 @@ def test_an_interpreter_that_cannot_serve_is_refused(python, told, reason):
 def test_what_is_no_python_is_refused():
     with pytest.raises(UsageError, match=r"/bin/true: cannot describe itself"):
         interpreters.describe({FREE_THREADED: "/bin/true"})
-
-
-def test_rows_of_another_interpreter_do_not_come_into_a_run():
-    before, now = ({"interpreters": {FREE_THREADED: {"version": version}}} for version in ("3.13.1", "3.14.0"))
-    assert machine.differences(before, before) == ""
-    assert "3.13.1" in machine.differences(before, now)
-    assert FREE_THREADED in machine.differences({"interpreters": {}}, now)
 
 
 def test_a_run_with_such_an_interpreter_has_the_backends_for_it_and_time_for_them():

@@ -1,10 +1,8 @@
 """Subjects in real processes: what they compute, how they are parked, and how they end."""
 
-import contextlib
 import errno
 import os
 import resource
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +13,7 @@ from harness.measure import block, measured_processes, processes
 from harness.measure.block import Effort
 from harness.measure.kept import Kept
 from harness.measure.measured_processes import Running, Subject, SubjectError, share_of_core, workload_order
+from tests.harness.measure.fake_run import alive, wait_until
 
 
 class Scripted(Running):
@@ -122,20 +121,11 @@ def test_a_busy_daemon_of_rays_has_nothing_stopped(spinning, monkeypatch):
 def test_no_subject_is_left_behind_stopped_where_its_supervisor_was_killed(spinning):
     while not spinning.parked:
         spinning.park()
-    parked = [psutil.Process(pid) for pid in spinning.pids]
     spinning._supervisor.kill()
     with pytest.raises(SubjectError, match=r"^the subject's supervisor died$"):
         spinning.ask()
     spinning.__exit__(None, None, None)
-    give_up = time.monotonic() + 30
-    while any(map(lives, parked)):
-        assert time.monotonic() < give_up
-
-
-def lives(process):
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return process.status() != psutil.STATUS_ZOMBIE
-    return False
+    wait_until(lambda: not alive(spinning.pids))
 
 
 def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinning, monkeypatch):

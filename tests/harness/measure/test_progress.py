@@ -17,10 +17,9 @@ from harness.plan.selection import Setting, select
 
 
 @pytest.fixture
-def trials(fake):
+def trials(built):
     """Four trials: two backends, two points."""
-    settings = [Setting("actors", ("2", "5"))]
-    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
+    made = built(Setting("actors", ("2", "5")), backends=["serial", "ray-paper"], trials=1)
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 
@@ -40,9 +39,8 @@ def test_plain_lines_where_there_is_no_terminal(trials, row):
 
 
 @pytest.mark.parametrize(("budget_s", "told"), [(None, "[1/8] 35 s"), (21.0, "[1] 11 s"), (60.0, "[1] 35 s")])
-def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, budget_s, told):
-    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
-    output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
+def test_what_is_left_is_no_more_than_a_budget_allows(built, row, monkeypatch, budget_s, told):
+    output, trials, clock = io.StringIO(), list(built(trials=4).trials()), [0.0]
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s) as display:
         clock[0] = 10.0

@@ -1,23 +1,15 @@
 """With real Ray: nothing of it outlives the harness, however that dies."""
 
 import signal
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.harness.measure.fake_run import LIMIT_S, wait_until
 from workloads import shared_memory
 
-LIMIT_S = 60
 pytest.importorskip("ray")
-
-
-def wait_until(condition):
-    give_up = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.1)
 
 
 def descendants(pid):

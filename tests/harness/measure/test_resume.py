@@ -1,16 +1,13 @@
 """A run that was interrupted or has failed trials is completed, and trials are added."""
 
-import itertools
 import json
 import signal
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from harness.measure import runner
 from harness.store.recorded_turns import TURNS
 from harness.store.status import OK
 from harness.store.trial_records import TRIALS
@@ -94,13 +91,10 @@ def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harnes
     assert {row.backend: row.status for row in rows_of("out")} == {backends[0]: status[backends[0]], backends[1]: OK}
 
 
-@pytest.mark.usefixtures("made_up")
-def test_trials_that_are_added_know_no_budget_but_their_own(harness, monkeypatch):
-    clock = itertools.count()
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    assert (
-        harness("run", *TWO, "--set", "actors=2", "--trials", "3", "--budget", "1s", "--output", "out").returncode == 0
-    )
+def test_trials_that_are_added_know_no_budget_but_their_own(harness, ticking):
+    ticking()
+    begun = harness("run", *TWO, "--set", "actors=2", "--trials", "3", "--budget", "1s", "--output", "out")
+    assert begun.returncode == 0, begun.stderr
     done = harness("run", "--resume", "--trials", "4", "--output", "out")
     assert done.returncode == 0, done.stderr
     assert len({row.trial for row in rows_of("out")}) == 4

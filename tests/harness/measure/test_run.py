@@ -19,7 +19,7 @@ from harness.store.trial_records import TRIALS
 from tests.harness.measure.fake_run import METRICS, ONE, SLOW, TWO, rows_of, statuses, wait_until
 
 
-def test_every_trial_gives_every_metric_and_one_digest(harness):
+def test_every_trial_gives_every_metric_and_one_digest_and_the_machine_is_described(harness):
     done = harness("run", *TWO, "--trials", "2", "--set", "actors=5", "--output", "out")
     assert done.returncode == 0, done.stderr
     rows = rows_of("out")
@@ -31,6 +31,12 @@ def test_every_trial_gives_every_metric_and_one_digest(harness):
     assert {row.actors for row in rows} == {5}
     assert len({row.run_id for row in rows}) == 1
     assert list(Path("out/logs").iterdir()) == []
+    described = json.loads(Path("out/machine.json").read_bytes())
+    assert described["cores_allowed"] >= 1
+    assert described["gil_enabled_after_imports"] == {"serial": True, "reactor-inline": True}
+    (session,) = described["sessions"]
+    assert session["command"][-2:] == ["--output", "out"]
+    assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
 
 
 def test_every_turn_is_kept_and_the_values_come_from_them(harness):
@@ -45,34 +51,14 @@ def test_every_turn_is_kept_and_the_values_come_from_them(harness):
     assert all(trial.warmup_turns >= 1 for trial in TRIALS.read(Path("out")))
 
 
-@pytest.mark.slow(reason="a whole run; `make test` has what else becomes a row")
-def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harness):
-    done = harness("run", *TWO, "--trials", "2", "--set", "behaviour=refuses", "--output", "out")
-    assert done.returncode == 0, done.stderr
-    assert "FAILED" not in done.stderr
-    refused = [row for row in rows_of("out") if row.backend == "reactor-inline"]
-    assert len(refused) == 2 * len(METRICS)
-    assert {(row.status, row.value, row.digest) for row in refused} == {("unsupported: told to refuse", None, "")}
-    assert list(Path("out/logs").iterdir()) == []
-
-
-def test_the_machine_is_described(harness):
-    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
-    described = json.loads(Path("out/machine.json").read_bytes())
-    assert described["cores_allowed"] >= 1
-    assert described["gil_enabled_after_imports"] == {"serial": True}
-    (session,) = described["sessions"]
-    assert session["command"][-2:] == ["--output", "out"]
-    assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
-
-
 def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
-    behaviours = "good,raises,exits,killed,wrong"
+    behaviours = "good,refuses,raises,exits,killed,wrong"
     done = harness("run", *TWO, "--trials", "1", "--set", f"behaviour={behaviours}", "--output", "out")
     assert done.returncode == 1
     found = statuses("out")
     assert {found[behaviour, "serial"] for behaviour in behaviours.split(",")} == {"ok"}
     assert found["good", "reactor-inline"] == "ok"
+    assert found["refuses", "reactor-inline"] == "unsupported: told to refuse"
     assert found["raises", "reactor-inline"] == "RuntimeError: told to raise"
     assert found["exits", "reactor-inline"] == "exited with status 3 before reporting a result"
     assert found["killed", "reactor-inline"] == "killed by SIGKILL (out of memory?)"

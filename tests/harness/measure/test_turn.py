@@ -1,5 +1,6 @@
 """Turns on a clock that counts, and a channel whose other end is a list."""
 
+import contextlib
 import math
 
 import pytest
@@ -48,6 +49,18 @@ def play(engine, round_ns, verify_rounds=0, settled=dict, at_once=1):
         return rounds
 
 
+def play_script(engine, *rounds):
+    """Run rounds of these wall times and CPU times until the engine gives no more turns."""
+    clock, cpu = Clock(), Clock()
+    turns = Turns(engine, clock=clock, cpu_clock=cpu)
+    turns.begin()
+    with contextlib.suppress(EOFError):
+        for wall_ns, cpu_ns in rounds:
+            clock.now += wall_ns
+            cpu.now += cpu_ns
+            turns.passed()
+
+
 def test_a_turn_is_whole_rounds_for_the_time_it_has():
     engine = Engine((100, 0), (100, 0))
     play(engine, 30)
@@ -88,18 +101,8 @@ def test_laps_of_several_rounds_count_as_many(at_once):
 
 
 def test_a_turn_tells_how_many_of_its_timed_rounds_took_how_long():
-    engine, clock = Engine((100, 1), (100, 50)), Clock()
-    turns = Turns(engine, clock=clock)
-    turns.begin()
-
-    def run(*rounds):
-        for taken in rounds:
-            clock.now += taken
-            turns.passed()
-
-    run(7, 40, 40, 30)  # the first round is a lead, and so is that of the next turn
-    with pytest.raises(EOFError):
-        run(60, 20, 50, 40)
+    engine = Engine((100, 1), (100, 50))
+    play_script(engine, *((wall_ns, 1) for wall_ns in (7, 40, 40, 30, 60, 20, 50, 40)))  # 7 and 60 are leads
     for told, expected in zip(engine.durations[1:], [{30: 1, 40: 2}, {20: 1, 40: 1, 50: 1}], strict=True):
         numbers, counts = told
         assert counts == list(expected.values())
@@ -107,18 +110,8 @@ def test_a_turn_tells_how_many_of_its_timed_rounds_took_how_long():
 
 
 def test_the_cpu_time_is_that_of_the_timed_rounds_alone():
-    engine, clock, cpu = Engine((100, 50), (100, 0)), Clock(), Clock()
-    turns = Turns(engine, clock=clock, cpu_clock=cpu)
-    turns.begin()
-
-    def run(*rounds):
-        for wall_ns, cpu_ns in rounds:
-            clock.now += wall_ns
-            cpu.now += cpu_ns
-            turns.passed()
-
-    with pytest.raises(EOFError):
-        run((60, 59), (50, 2), (50, 3), (100, 7))  # the first is a lead, cold
+    engine = Engine((100, 50), (100, 0))
+    play_script(engine, (60, 59), (50, 2), (50, 3), (100, 7))  # the first is a lead, cold
     assert [told["cpu_ns"] for told in engine.told[1:]] == [5, 7]
 
 

@@ -10,18 +10,8 @@ from harness.plan import grid, worker_counts
 from harness.plan.grid import Grid
 from harness.plan.presets import PRESETS
 from harness.plan.selection import Setting, select
+from harness.report import paper_claims
 from workloads import catalogue
-
-
-@pytest.fixture
-def built(fake):
-    """Builds a grid of the fake workload on two backends."""
-
-    def build(*settings, **options):
-        options = {"workloads": ["fake"], "backends": ["serial", "reactor-inline"], "trials": 3} | options
-        return select("smoke", settings=settings, **options).grid
-
-    return build
 
 
 def values(made, name):
@@ -107,39 +97,6 @@ def test_a_setting_can_name_its_workload():
     assert three == {"q_learning"}
 
 
-@pytest.mark.parametrize(
-    ("preset", "options", "message"),
-    [
-        ("smok", {}, "preset: unknown 'smok'; did you mean smoke?"),
-        ("smoke", {"workloads": ["gym_samplin"]}, "did you mean gym_sampling"),
-        ("smoke", {"backends": ["ray"]}, "backend: unknown 'ray'; "),
-        ("smoke", {"settings": [Setting("actor", ("1",))]}, "did you mean actors"),
-        (
-            "smoke",
-            {"settings": [Setting("actors", ("many",))]},
-            "--set actors=many: broadcast_gather: actors: expected",
-        ),
-        ("smoke", {"settings": [Setting("actors", ("-1",))]}, "must be at least"),
-        ("smoke", {"settings": [Setting("actors", ("1",), "gym")]}, "--set gym.actors=1: workload: unknown 'gym'"),
-        (
-            "smoke",
-            {"workloads": ["gym_sampling"], "settings": [Setting("actors", ("2",), "q_learning")]},
-            "--set q_learning.actors=2: q_learning is not among the workloads chosen: gym_sampling",
-        ),
-        (
-            "smoke",
-            {"workloads": ["gym_sampling"], "settings": [Setting("env", ("CartPol-v1",))]},
-            "--set env=CartPol-v1: gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
-        ),
-    ],
-)
-def test_what_cannot_run_is_refused_in_one_line(preset, options, message):
-    with pytest.raises(UsageError) as error:
-        select(preset, **options)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
     selection = select("smoke", settings=[Setting("env", ("Pong",))], workloads=["gym_sampling", "atari_sampling"])
     assert {point.workload for point in selection.grid.points} == {"atari_sampling"}
@@ -194,18 +151,7 @@ def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypa
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_built(name):
     made = select(name).grid
-    everything = set(catalogue.WORKLOADS)
-    sampling = {"gym_sampling", "atari_sampling"}
-    some = {
-        "crossover": {"gym_sampling"},
-        "vectors": {*sampling, "ppo"},
-        "nodes": {*sampling, "broadcast_gather"},
-        "paper": everything - {"ppo", "overhead"},
-        "quick": everything - {"overhead"},
-        "threads": everything - {"overhead"},
-        "contribute": {*sampling, "q_learning"},
-    }
-    assert {point.workload for point in made.points} == some.get(name, everything)
+    assert {point.workload for point in made.points} == {sweep.workload for sweep in PRESETS[name].sweeps}
     for point in made.points:
         assert 1 <= point.verify_rounds <= point.values["rounds"]
         assert point.verify_rounds == 1 or point.verify_rounds * point.round_bytes <= 4 * 2**30
@@ -263,23 +209,10 @@ def test_memory_limits_the_workers_and_a_note_names_it(machine):
     assert any("51 workers instead of 256" in note for note in selected.notes)
 
 
-def test_the_paper_preset_has_the_papers_parameters():
-    made = select("paper").grid
-    points = {
-        workload: [point.values for point in made.points if point.workload == workload]
-        for workload in catalogue.WORKLOADS
-    }
-    by_actors = [p["actors"] for p in points["broadcast_gather"] if p["object_bytes"] == 10 * 2**20]
-    assert by_actors == [2, 4, 8, 16]
-    by_size = [(p["actors"], p["object_bytes"]) for p in points["broadcast_gather"] if p["object_bytes"] != 10 * 2**20]
-    assert by_size == [(16, 10**7), (16, 10**8), (16, 3 * 10**8), (16, 5 * 10**8)]
-    assert {(p["work_seconds"], p["rounds"]) for p in points["broadcast_gather"]} == {(0.05, 1_000)}
-    for workload in ("gym_sampling", "atari_sampling"):
-        assert {(p["actors"], p["rounds"]) for p in points[workload]} == {(15, 10_000)}
-    arrays = [p for p in points["q_learning"] if p["representation"] == "arrays"]
-    assert [p["minibatch"] for p in arrays] == [250, 500, 1_000, 2_000]
-    assert {(p["actors"], p["steps"], p["rounds"]) for p in points["q_learning"]} == {(16, 100, 1_000)}
-    alike = [p for p in points["multi_agent"] if p["representation"] == "arrays" and not p["step_busy_us"]]
-    assert [(p["agents"], p["rounds"]) for p in alike] == [(4, 100_000), (10, 100_000)]
-    for workload in ("q_learning", "multi_agent"):
-        assert {p["representation"] for p in points[workload]} == {"arrays", "tensors"}
+@pytest.mark.parametrize("workload", paper_claims._CLAIMS)
+def test_the_paper_preset_has_every_published_point_at_its_counts(workload):
+    points = [point.values for point in select("paper").grid.points if point.workload == workload]
+    places = {paper_claims._place(SimpleNamespace(workload=workload, parameters=values)) for values in points}
+    assert set(paper_claims._published(workload)) == places - {None, ("q_learning", "250")}
+    rounds = {"broadcast_gather": 1_000, "q_learning": 1_000, "multi_agent": 100_000}
+    assert {values["rounds"] for values in points} == {rounds.get(workload, 10_000)}

@@ -2,7 +2,7 @@
 
 import json
 
-from harness.report import paper_claims, report_tables
+from harness.report import paper_claims
 from harness.report.summary import summarise
 from harness.store import machine
 from harness.store.measurement_table import MEASUREMENTS, Measurement
@@ -154,4 +154,4 @@ THEIRS = {"actors": 15}  # as in the paper
 
 def claimed(summary):
     """The rows of the paper's claims, by heading."""
-    return [dict(zip(paper_claims.HEADINGS, row, strict=True)) for row in report_tables.published_claims(summary).rows]
+    return [dict(zip(paper_claims.HEADINGS, row, strict=True)) for row in paper_claims.table(summary).rows]

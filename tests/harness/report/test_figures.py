@@ -102,7 +102,7 @@ def test_every_title_says_on_how_many_cores_it_was_measured(run, monkeypatch):
     titles = []
     monkeypatch.setattr(figure_catalogue.page, "render", lambda chart: titles.append(chart.title))
     monkeypatch.setattr(figure_catalogue.style, "save", lambda _, path: path)
-    assert len(figure_catalogue.draw(run())) == len(titles) > 10
+    assert list(figure_catalogue.draw(run())) == list(FIGURES)
     assert all(title.lower().count("on 4 cores") == 1 for title in titles)
 
 
@@ -240,13 +240,6 @@ def test_nothing_is_drawn_of_a_run_without_success(tmp_path):
     summary = made_up.summary(tmp_path / "run", failed)
     assert figure_catalogue.draw(summary) == {}
     assert not (tmp_path / "run" / "figures").exists()
-
-
-@pytest.mark.slow(reason="every figure, saved; `make test` draws each by itself")
-def test_every_figure_is_written(run):
-    files = figure_catalogue.draw(run())
-    assert list(files) == list(FIGURES)
-    assert all(path.stat().st_size > 5_000 for path in files.values())
 
 
 def test_odd_names_are_shown_letter_by_letter(tmp_path):

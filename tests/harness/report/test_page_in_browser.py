@@ -3,12 +3,10 @@
 import pytest
 
 from harness.cli.commands import main
-from harness.prediction.speed_up import WORKERS
-from harness.store import phase_table as breakdown
-from harness.store import scaling_table as scaling
-from harness.studies.breakdown.round_parts import NAMES
+from harness.store.phase_table import BREAKDOWN
+from harness.store.scaling_table import SCALING
 from tests.harness import runs
-from tests.harness.report import browser
+from tests.harness.report import browser, made_up
 
 BACKENDS = ("serial", "reactor-inline", "reactor-processes", "ray-paper")
 POINTS = (
@@ -53,31 +51,10 @@ BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """The report of a run with everything that a report can show."""
-    chosen = runs.grid(backends=BACKENDS, trials=3, points=POINTS)
-    path = runs.write(tmp_path_factory.mktemp("page") / "run", chosen=chosen, described=runs.MACHINE)
-    common = {"run_id": "a-run", "object_bytes": None, "steps_per_message": None, "minibatch": None, "status": "ok"}
-    scaled, taken_apart = [], []
-    for point in chosen.points:
-        where = common | {"workload": point.workload, "scenario": point.scenario, "parameters": point.parameters}
-        where["actors"] = point.values["actors"]
-        counts_of = {scaling.PREDICTED: WORKERS, scaling.PAID: WORKERS}
-        for kind, counts in (counts_of | dict.fromkeys((scaling.HERE, scaling.MEASURED), (1, 2, 4))).items():
-            for count in counts:
-                number = {"trials": 3, "speedup": count**0.5, "low": 0.9 * count**0.5, "high": 1.1 * count**0.5}
-                scaled.append(
-                    scaling.ScalingRow(**where, backend="reactor-processes", kind=kind, workers=count, **number)
-                )
-        for backend in BACKENDS[1:]:
-            one = where | {"started_at": "2026-05-01T10:00:00Z", "backend": backend, "trial": 0, "rounds": 5}
-            late = dict(zip(breakdown.LANE_UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
-            taken_apart += [
-                breakdown.PhaseRow(
-                    **one, phase=name, value=late.get(name, 1e5 + len(name)), unit=breakdown.LANE_UNITS.get(name, "ns")
-                )
-                for name in NAMES
-            ]
-    scaling.SCALING.write(path, scaled)
-    breakdown.BREAKDOWN.write(path, taken_apart)
+    path = tmp_path_factory.mktemp("page") / "run"
+    runs.write(path, chosen=runs.grid(backends=BACKENDS, trials=3, points=POINTS), run_id="run")
+    for table, rows in zip((BREAKDOWN, SCALING), made_up.studies(), strict=True):
+        table.write(path, rows)
     assert main(["report", str(path)]) == 0
     return path / "report.html"
 

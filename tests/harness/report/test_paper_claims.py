@@ -33,22 +33,14 @@ def test_whether_a_claim_holds_here_is_seen_from_the_whole_interval(results, our
     assert row["best Ray"] == row["here, against ray-paper"]
 
 
-def test_a_claim_may_hold_at_one_point_and_not_at_another(results):
-    (row,) = claimed(
-        results(
-            {"reactor-processes": times(90), "ray-paper": times(100)},
-            {"reactor-processes": times(190), "ray-paper": times(100)},
-            setting=THEIRS,
-        )
-    )
-    assert row["direction here"] == "not everywhere"
-
-
-def test_a_claim_is_undecided_where_the_verdict_would_be(results):
-    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-paper": times(100)}
-    narrow = {"reactor-processes": times(150), "ray-paper": times(100)}
-    (row,) = claimed(results(narrow, wide, setting=THEIRS))
-    assert row["direction here"] == "undecided at some points"
+@pytest.mark.parametrize(
+    ("one", "other", "direction"),
+    [(times(90), times(190), "not everywhere"), (times(150), [100, 300, 150, 400, 120], "undecided at some points")],
+)
+def test_a_claim_may_hold_at_one_point_and_not_at_another(results, one, other, direction):
+    points = [{"reactor-processes": ours, "ray-paper": times(100)} for ours in (one, other)]
+    (row,) = claimed(results(*points, setting=THEIRS))
+    assert row["direction here"] == direction
 
 
 @pytest.mark.parametrize("setting", [{"actors": 4}, {"env": "busy:2ms"}, {"steps_per_message": 10}])

@@ -26,22 +26,13 @@ def ratio_of(summary, backend, baseline="serial"):
     return cell.speedups[baseline]
 
 
+FIRST = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})  # the parameters of the first point
+
+
 def record(**changes):
     """The first trial of the loop at the first point."""
-    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
     given = {"started_at": "now", "duration_s": 1.0, "outside_cores": 0.0} | changes
-    return TrialRecord("gym_sampling", parameters, "serial", 0, **given)
-
-
-def sections(summary):
-    return {section.heading: list(section.lines) for section in report_tables.headlines(summary)}
-
-
-def test_a_limit_that_is_measured_is_taken_as_it_is(results):
-    summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
-    assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.5)
-    (table,) = report_tables.tables(summary)
-    assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
+    return TrialRecord("gym_sampling", FIRST, "serial", 0, **given)
 
 
 @pytest.mark.parametrize(("ours", "beats"), [(times(7), True), (times(6), False), ([4, 8, 7, 5, 9], False)])
@@ -65,14 +56,14 @@ def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, 
     assert not any("ray-paper" in cell.speedups for point in summary.points for cell in point.cells)
 
 
-def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
-    backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
-    summary = results(backends)
+@pytest.mark.parametrize("limit", ["limit", "lockstep"])
+def test_what_is_measured_as_the_limit_is_the_ceiling_and_no_rival(results, limit):
+    summary = results({"serial": times(2), "reactor-inline": times(3), limit: times(4), "envpool": times(2)})
     assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.75)
     (table,) = report_tables.tables(summary)
     assert table.columns[3:5] == ("x serial", "x ceiling")
-    assert "lockstep" not in [table.rows[number][1] for number in table.best]
-    assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
+    assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
+    assert limit in [row[1] for row in table.rows]
 
 
 def test_without_a_measured_ceiling_none_is_told(results):
@@ -83,11 +74,9 @@ def test_without_a_measured_ceiling_none_is_told(results):
 
 def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     results({"serial": times(2)})
-    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
-    refused = row(backend="envpool", parameters=parameters, value=None, status="unsupported: no such thing")
-    runs.add_rows(tmp_path, refused)
+    runs.add_rows(tmp_path, row(backend="envpool", parameters=FIRST).failed("unsupported: no such thing"))
     summary = summarise(tmp_path)
-    found = sections(summary)
+    found = report_tables.headlines(summary)
     assert "Failed" not in found
     assert found["Not run"] == ["gym_sampling CartPole-v1, 2 actors, envpool: no such thing"]
     (table,) = report_tables.tables(summary)
@@ -127,34 +116,24 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     ]
 
 
-def overheads(path, row, *, least_ns):
-    """A run of one block and simulated work of 1 ms; a round takes 2 us to `least_ns` more, of Ray ten times that."""
+@pytest.mark.parametrize(("least_ns", "freedom"), [(500, 2), (-500, 0)], ids=["all beyond", "one not beyond"])
+def test_a_ratio_of_overheads_is_of_what_all_turns_took_beyond_the_work(tmp_path, row, least_ns, freedom):
+    # One block and simulated work of 1 ms. A round takes 2 us to `least_ns` more, of Ray ten times that.
     parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
     beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
     point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
     for backend, turns_ns in beyond.items():
         metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
         rows = [row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()]
-        runs.add_rows(path, *rows)
+        runs.add_rows(tmp_path, *rows)
     taken = [
         RecordedTurn("broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10)
         for backend, turns_ns in beyond.items()
         for sweep, ns in enumerate(turns_ns)
     ]
-    TURNS.write(path, taken)
-    return ratio_of(summarise(path), "reactor-processes", "ray-tuned")
-
-
-def test_a_ratio_of_overheads_is_of_what_turns_took_beyond_the_work(tmp_path, row):
-    ratio = overheads(tmp_path, row, least_ns=500)
-    assert ratio.value == pytest.approx(10)
-    assert ratio.freedom == 2
-
-
-def test_where_a_turn_took_nothing_beyond_the_work_a_trial_alone_has_no_interval(tmp_path, row):
-    ratio = overheads(tmp_path, row, least_ns=-500)
-    assert (ratio.value, ratio.freedom) == (pytest.approx(10), 0)
-    assert not ratio.decides
+    TURNS.write(tmp_path, taken)
+    ratio = ratio_of(summarise(tmp_path), "reactor-processes", "ray-tuned")
+    assert (ratio.value, ratio.freedom, ratio.decides) == (pytest.approx(10), freedom, False)
 
 
 def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
@@ -179,34 +158,31 @@ def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
     path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
     heading = "Doubts about the whole run"
-    assert heading not in sections(summarise(path))
+    assert heading not in report_tables.headlines(summarise(path))
     file = path / MEASUREMENTS.file_name
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-5]))
-    assert sections(summarise(path))[heading] == ["1 of 12 trials is missing: complete the run with --resume"]
+    assert report_tables.headlines(summarise(path))[heading] == [
+        "1 of 12 trials is missing: complete the run with --resume"
+    ]
     (path / "grid.json").unlink()
-    assert heading not in sections(summarise(path))
+    assert heading not in report_tables.headlines(summarise(path))
 
 
 def test_failures_are_said_and_have_no_value(results, tmp_path, row):
-    summary = results({"serial": STEADY, "reactor-inline": STEADY})
-    failed = row(backend="ray-paper", parameters=summary_parameters(tmp_path)).failed("time limit: no result")
-    runs.add_rows(tmp_path, failed)
+    results({"serial": STEADY, "reactor-inline": STEADY})
+    runs.add_rows(tmp_path, row(backend="ray-paper", parameters=FIRST).failed("time limit: no result"))
     summary = summarise(tmp_path)
-    assert sections(summary)["Failed"] == [
+    assert report_tables.headlines(summary)["Failed"] == [
         "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
     ]
     (table,) = report_tables.tables(summary)
     assert table.rows[-1] == ("", "ray-paper", "failed", "-", "1 failed")
 
 
-def summary_parameters(directory):
-    return MEASUREMENTS.read(directory)[0].parameters
-
-
 def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
     results({"serial": STEADY})
-    runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=summary_parameters(tmp_path)))
-    (line,) = sections(summarise(tmp_path))["Failed"]
+    runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=FIRST))
+    (line,) = report_tables.headlines(summarise(tmp_path))["Failed"]
     assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
 
 
@@ -256,7 +232,7 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
 )
 def test_doubts_about_the_whole_run(results, sessions, words):
     summary = results({"serial": STEADY}, described=MACHINE | {"sessions": sessions})
-    assert words in sections(summary)["Doubts about the whole run"][0]
+    assert words in report_tables.headlines(summary)["Doubts about the whole run"][0]
 
 
 def test_a_report_needs_no_machine_description(results, tmp_path):

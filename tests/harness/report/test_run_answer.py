@@ -12,6 +12,7 @@ from harness.report.summary import summarise
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 from tests.harness.report.made_up import MACHINE, times
+from tests.pages import ROOT
 
 OURS = {"reactor-processes": times(100)}
 
@@ -56,14 +57,10 @@ def test_the_parallel_reactors_are_compared_with_the_loop_and_one_thread_with_no
     summary = results({"serial": times(150), "reactor-inline": times(300), **OURS, "ray-paper": times(5)})
     (one,) = run_answer.answers(summary)
     assert one.weakest.loop.ratio.value == pytest.approx(100 / 150)
-    assert run_answer.answers(results_without_parallel(summary)) == []
-
-
-def results_without_parallel(summary):
-    """The same, of an interpreter without a lock, where threads would stand for reactors on all cores."""
+    # On an interpreter without a lock, threads would stand for reactors on all cores.
     described = {**MACHINE, "gil_enabled_after_imports": {"reactor-threads": False}}
     (summary.path / "machine.json").write_text(json.dumps(described))
-    return summarise(summary.path)
+    assert run_answer.answers(summarise(summary.path)) == []
 
 
 @pytest.mark.parametrize(
@@ -94,7 +91,7 @@ def test_losses_come_first_and_each_sentence_counts_all_workloads(results, tmp_p
 @pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("run", ["quick", "reference"])
 def test_the_last_screen_fits_and_breaks_no_word(width, run):
-    summary = summarise(document_path(run))
+    summary = summarise(ROOT / "results" / run)
     text = shown(summary, width)
     lines = text.splitlines()
     assert len(lines) <= 40 or width < 100
@@ -103,10 +100,6 @@ def test_the_last_screen_fits_and_breaks_no_word(width, run):
     for one in run_answer.answers(summary):
         assert {one.workload, one.weakest.ray.rival} <= words
     assert lines[-1].startswith("Next: ")
-
-
-def document_path(run):
-    return readme.Path(__file__).parents[3] / "results" / run
 
 
 @pytest.mark.parametrize(("trials", "expected"), [(2, "--resume --trials 5"), (5, "make advise")])

@@ -1,16 +1,15 @@
 """Two runs compared: regressions are named, and nothing but two sound, alike runs ever gets a verdict."""
 
-import dataclasses
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from harness.stats import intervals, judgement
+from harness.stats import judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
-from harness.store.measurement_table import replace
 from tests.harness.runs import COMMIT, MACHINE, grid, session, write
 
 FEWER = grid(backends=("serial", "reactor-inline"))
@@ -174,44 +173,18 @@ def test_a_factor_in_words():
     assert judgement.describe(Estimate(0.8, 0.75, 1.02, 5)) == "25 % faster [-2.0 %, 33 %]"
 
 
-ATTEMPTS = 100
-NOISE = 0.04  # of a trial, after pairing; a pair of processes on a busy machine of two cores
-
-
-def simulated(random, slowdown, trials):
-    """The judgement of two simulated runs, whose machine drifts by a half from trial to trial."""
-
-    def side(factor):
-        drift = random.uniform(1, 1.5, trials)
-        own = factor * drift * random.lognormal(0, NOISE, trials)
-        return intervals.mean(list(own / (drift * random.lognormal(0, NOISE, trials))))
-
-    return judgement.judge(intervals.change(side(1.0), side(slowdown)), 0.1)
-
-
-def test_comparisons_of_known_noise_are_right_often_enough():
-    random = np.random.default_rng(8)
-    found = [simulated(random, 1.25, 9) is Judgement.REGRESSION for _ in range(ATTEMPTS)]
-    alarms = [simulated(random, 1.0, 9) is Judgement.REGRESSION for _ in range(ATTEMPTS)]
-    assert sum(found) >= ATTEMPTS * 19 / 20
-    assert sum(alarms) <= ATTEMPTS / 20
+def noisy(seed, spread):
+    """The change of a row by noise of this spread."""
+    random = np.random.default_rng(seed)
+    return lambda row: replace(row, value=row.value * random.lognormal(0, spread))
 
 
 @pytest.mark.parametrize(("slowdown", "status"), [(1.2, 1), (1.0, 0)])
 def test_a_fifth_more_is_found_at_every_point_and_nothing_where_there_is_nothing(harness, tmp_path, slowdown, status):
     points = tuple(("gym_sampling", {"actors": actors, "rounds": 50}) for actors in (1, 2, 3, 4, 5))
     chosen = grid(points=points)
-
-    def noisy(seed):
-        random = np.random.default_rng(seed)
-
-        def change(row):
-            return dataclasses.replace(row, value=row.value * random.lognormal(0, 0.02))
-
-        return change
-
-    base = write(tmp_path / "base", chosen=chosen, change=noisy(1))
-    new = write(tmp_path / "new", chosen=chosen, change=noisy(2), factors={"reactor-inline": slowdown})
+    base = write(tmp_path / "base", chosen=chosen, change=noisy(1, 0.02))
+    new = write(tmp_path / "new", chosen=chosen, change=noisy(2, 0.02), factors={"reactor-inline": slowdown})
     done = harness("compare", base, new, "--json")
     assert done.returncode == status
     changes = json.loads(done.stdout)["changes"]
@@ -221,12 +194,7 @@ def test_a_fifth_more_is_found_at_every_point_and_nothing_where_there_is_nothing
 
 
 def test_strictly_what_cannot_be_excluded_has_a_status_of_its_own(harness, base, tmp_path):
-    random = np.random.default_rng(3)
-
-    def change(row):
-        return dataclasses.replace(row, value=row.value * random.lognormal(0, 0.2))
-
-    new = write(tmp_path / "new", change=change)
+    new = write(tmp_path / "new", change=noisy(3, 0.2))
     assert harness("compare", base, new).returncode == 0
     assert harness("compare", base, new, "--strict").returncode == 3
     assert harness("compare", base, write(tmp_path / "same"), "--strict").returncode == 0

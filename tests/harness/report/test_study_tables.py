@@ -111,5 +111,3 @@ def test_the_straggler_stands_beside_the_phases_where_it_is_known():
     assert table.rows[0][-2:] == ("40% of 4", "20%, 95 %: 40%")
     alone = [dataclasses.replace(row, value=1.0) if row.phase == LANES else row for row in told]
     assert next(study_tables.phase_tables(alone)).rows[0][-2:] == ("-", "-")
-    (older,) = study_tables.phase_tables([row for row in told if row.phase not in LANE_UNITS])
-    assert older.rows[0][-2:] == ("", "")

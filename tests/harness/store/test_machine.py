@@ -59,6 +59,8 @@ def test_a_machine_is_the_same_as_itself(described):
         (lambda other: other["packages"].pop("numpy"), "packages numpy None there"),
         (lambda other: other["interpreter"].update(free_threaded_build=2), "free_threaded_build 2 there"),
         (lambda other: other.pop("kernel"), "kernel None there"),
+        (lambda other: other["clock_speed"].update(turbo="low"), "clock_speed turbo low there"),
+        (lambda other: other["interpreters"].update(other={}), "interpreters other {} there, None here"),
     ],
 )
 def test_another_machine_is_told_apart(described, change, words):
@@ -109,11 +111,6 @@ def test_what_sets_the_clock_and_what_shares_a_core_is_told(cpus, files, turbo):
 def test_what_the_system_does_not_say_is_left_open(tmp_path, described):
     assert machine.describe_cpus(tmp_path) == {"clock_speed": {"governors": None, "turbo": None}, "siblings": None}
     assert {"clock_speed", "siblings"} <= described.keys()
-
-
-def test_another_clock_is_another_machine(described):
-    turbo, capped = ({**described, "clock_speed": {"governors": None, "turbo": turbo}} for turbo in (True, False))
-    assert machine.differences(turbo, capped) == "clock_speed turbo True there, False here"
 
 
 def test_what_a_user_tells_ray_is_not_recorded_for_it_reaches_no_trial(monkeypatch, tmp_path):

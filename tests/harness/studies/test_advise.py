@@ -178,29 +178,6 @@ def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "".join(printed.out.splitlines(keepends=True)[:-1])  # without the last line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), "expected --env NAME"),
-        (("--env", "CartPole-v1", "--again", "advise.json"), "expected it without --env"),
-        (("--again", "nowhere.json"), "cannot read nowhere.json: No such file or directory"),
-        (("--again", "/dev/null"), "/dev/null: expected an advise.json of this version, found no JSON"),
-        (("--env", "CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
-        (("--env", "nowhere_at_all:Own-v0"), "env: no module nowhere_at_all"),
-        (("--env", "busy:2"), "env: "),
-        (("--env", "CartPole-v1", "--actors", "0"), "actors: must be at least 1, got 0"),
-    ],
-)
-def test_bad_input_costs_one_line_and_writes_nothing(arguments, words, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["advise", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.startswith("harness: ")
-    assert words in printed.err
-    assert printed.err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_environment_that_depends_on_more_than_its_seed_is_a_doubt():
     finding = Finding("entropy", 0, "observation", ("my_env.py:5",))
     isolation = Isolation("Own-v0", (finding,), (), (), (), 101, 1.0)

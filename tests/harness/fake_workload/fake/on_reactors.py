@@ -31,8 +31,6 @@ def run(task, probe, *, executor, workers=None):
         os._exit(3)
     if task.behaviour == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    if task.behaviour == "hangs":
-        time.sleep(1000)
     if task.behaviour == "orphans":
         _leave_orphan(task.file)
     total = task.count(probe, offset=task.behaviour == "wrong")
