@@ -187,7 +187,7 @@ class Coordinator:
             if self.modes.is_active(event.mode):
                 queue.schedule_at(event, time, value)
             else:
-                self.modes.hold(event, max(0, time - queue.time), value)
+                self.modes.hold(event, time - called, value)
 
     def _gives_up(self, now: int) -> bool:
         """Whether it is so late that physical actions are given up, however many came before the timeout."""

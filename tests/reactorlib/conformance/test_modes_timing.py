@@ -2,9 +2,24 @@
 
 import pytest
 
-from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown, startup
+from reactorlib import (
+    MSEC,
+    LogicalAction,
+    Mode,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Timer,
+    history,
+    reaction,
+    reset,
+    shutdown,
+    startup,
+)
+from reactorlib.worker import coordinator
 from tests.reactorlib.conformance.modal import Modal, Script, entering
 from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.conformance.test_physical_actions import Scripted
 from tests.reactorlib.observing import Execute, reactions, story, values
 
 
@@ -130,6 +145,30 @@ def test_minimum_spacing_holds_for_what_is_scheduled_while_the_mode_is_not_activ
     result = execute(SpacedFromOutside, script={0: f"{entry} two"}, timeout=40 * MSEC)
     assert story(result, "happens", "once", "latest") == expected
     assert values(result, "SpacedFromOutside.last") == last
+
+
+@pytest.mark.parametrize(
+    ("entry", "delay", "expected"),
+    [("history", 0, "10+1 happens"), ("history", 2, "12 happens"), ("reset", 0, "")],
+)
+def test_a_physical_action_of_a_mode_that_is_not_active_keeps_its_delay(
+    execute: Execute, monkeypatch: pytest.MonkeyPatch, entry: str, delay: int, expected: str
+) -> None:
+    """The physical time between the last tag and the call does not count."""
+    clock = Scripted()
+    monkeypatch.setattr(coordinator, "PhysicalClock", lambda: clock)
+
+    class Held(Modal):
+        with Modal.two:
+            act = PhysicalAction(min_delay=delay * MSEC)
+            happens = noted(act)
+
+        @reaction(startup, effects=act)
+        def plan(self, act):
+            clock.time += 3 * MSEC
+            act.schedule()
+
+    assert story(execute(Held, script={0: f"{entry} two"}, timeout=20 * MSEC), "happens") == expected
 
 
 @pytest.mark.parametrize("other", [1, 15, 23, 33, 41])
