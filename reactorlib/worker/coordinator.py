@@ -70,7 +70,8 @@ class Coordinator:
     # Calls of reactions
 
     def stop(self) -> None:
-        self.queue.soon[self.shutdown] = None
+        if self.shutdown not in self.queue.soon:
+            self.queue.at(self.shutdown, self.queue.time, None)  # before the first tag: at that one
 
     def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
         if self.modes.is_active(event.mode):
