@@ -46,15 +46,24 @@ class _Constraints:
                 self._parted.append(cell)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
-        a, b = self._only_mode(one), self._only_mode(other)
-        return a is not None and b is not None and a != b and b in self._modes[a].siblings
+        """Whether `other` never hears of `one`. What is copied for a mutable input comes from the writers copied."""
+        if one >= len(self.reactions) and (forward := self._forwards[one - len(self.reactions)]).copy:
+            writers = self.graph.writers.get(forward.source, ())
+            return bool(writers) and all(self._exclusive(writer, other) for writer in writers)
+        modes = self._modes_around(other)
+        return any(a != b and b in self._modes[a].siblings for a in self._modes_around(one) for b in modes)
 
-    def _only_mode(self, node: Node) -> int | None:
-        """The mode of its reactor in which a node is declared, unless it also runs elsewhere, at shutdown."""
+    def _modes_around(self, node: Node) -> list[int]:
+        """The modes that must be active for a node to run. None of a node that also runs elsewhere, at shutdown."""
         if node >= len(self.reactions):
-            return self._forwards[node - len(self.reactions)].mode
-        reaction = self.reactions[node]
-        return None if self.graph.hears_shutdown(reaction) else reaction.own_mode
+            mode = self._forwards[node - len(self.reactions)].mode
+        else:
+            mode = None if self.graph.hears_shutdown(self.reactions[node]) else self.reactions[node].mode
+        found: list[int] = []
+        while mode is not None:
+            found.append(mode)
+            mode = self._modes[mode].parent
+        return found
 
     def levels(self) -> tuple[list[int], list[int], list[int]]:
         """A topological sequence of nodes and cells, the level of each, and those that are stuck: on or behind cycles.
