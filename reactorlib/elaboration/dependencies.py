@@ -16,7 +16,6 @@ class _Constraints:
     def __init__(self, resolution: Resolution, graph: DependencyGraph) -> None:
         self.graph = graph
         self.reactions = resolution.reactions
-        self._forwards = resolution.forwards
         self._modes = resolution.modes
         self.nodes = len(graph.writes)
         self._parted: list[Cell] = []  # the cells of further places: of readers apart from exclusive writers
@@ -25,7 +24,7 @@ class _Constraints:
         self.edges += [[]] * resolution.cells
         for cell in graph.writers:
             self.edges[self.nodes + cell] = graph.readers.get(cell, [])
-        _chain(self.reactions, self.edges)
+        _chain(self.reactions, graph, self.edges)
 
     def cell(self, place: int) -> Cell:
         """The cell that has a place behind the nodes."""
@@ -47,7 +46,7 @@ class _Constraints:
 
     def _exclusive(self, one: Node, other: Node) -> bool:
         """Whether `other` never hears of `one`. What is copied for a mutable input comes from the writers copied."""
-        if one >= len(self.reactions) and (forward := self._forwards[one - len(self.reactions)]).copy:
+        if one >= self.graph.count and (forward := self.graph.forward(one)).copy:
             writers = self.graph.writers.get(forward.source, ())
             return bool(writers) and all(self._exclusive(writer, other) for writer in writers)
         modes = self._modes_around(other)
@@ -55,10 +54,11 @@ class _Constraints:
 
     def _modes_around(self, node: Node) -> list[int]:
         """The modes that must be active for a node to run. None of a node that also runs elsewhere, at shutdown."""
-        if node >= len(self.reactions):
-            mode = self._forwards[node - len(self.reactions)].mode
+        reaction = self.graph.reaction(node)
+        if reaction is None:
+            mode = self.graph.forward(node).mode
         else:
-            mode = None if self.graph.hears_shutdown(self.reactions[node]) else self.reactions[node].mode
+            mode = None if self.graph.hears_shutdown(reaction) else reaction.mode
         found: list[int] = []
         while mode is not None:
             found.append(mode)
@@ -118,15 +118,17 @@ class _Constraints:
 _Edge = tuple[Node, Node, Cell | None]
 
 
-def _chain(reactions: list[ReactionInstance], edges: list[list[int]]) -> None:
-    """Reactions of one reactor in declared order; those in different modes of it do not depend on each other."""
+def _chain(reactions: list[ReactionInstance], graph: DependencyGraph, edges: list[list[int]]) -> None:
+    """Reactions of one reactor in declared order. Those in different modes of it do not depend on each other, unless
+    shutdown triggers one: then they may run at one tag.
+    """
     last_plain: Node | None = None
     last_in: dict[int, Node] = {}
     owner = None
     for node, reaction in enumerate(reactions):
         if reaction.instance is not owner:
             owner, last_plain, last_in = reaction.instance, None, {}
-        mode = reaction.own_mode
+        mode = None if graph.hears_shutdown(reaction) else reaction.own_mode
         if mode is None:
             before = list(last_in.values()) or ([] if last_plain is None else [last_plain])
             last_plain, last_in = node, {}

@@ -254,6 +254,31 @@ def test_startup_runs_at_the_first_activation_and_shutdown_for_modes_that_were_a
     assert story(execute(Lifecycle, script=script, timeout=timeout * MSEC), *LIFE) == expected
 
 
+def test_shutdown_reactions_of_all_modes_run_in_class_order(execute: Execute) -> None:
+    class Closing(Modal):
+        last = Output[str]()
+
+        with Modal.one:
+            a = Timer(offset=0)
+            in_one = noted(a)
+
+            @reaction(shutdown, effects=last)
+            def end_one(self, last):
+                last.set("one")
+
+        with Modal.two:
+            b = Timer(offset=5 * MSEC)
+            in_two = noted(b)
+
+            @reaction(shutdown, effects=last)
+            def end_two(self, last):
+                last.set("two")
+
+    result = execute(Closing, script={0: "reset two"}, timeout=15 * MSEC)
+    assert story(result, "end_one", "in_two", "end_two") == "15 end_one, 15 in_two, 15 end_two"
+    assert values(result, "Closing.last") == ["one", "two"]
+
+
 def test_last_switch_of_a_tag_wins(execute: Execute) -> None:
     class Rivals(Reactor):
         one, two, three = Mode(initial=True), Mode(), Mode()
