@@ -45,7 +45,7 @@ class _Constraints:
                 self._parted.append(cell)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
-        """Whether `other` never hears of `one`. What is copied for a mutable input comes from the writers copied."""
+        """Whether `other` never hears of `one`. A copy for a mutable input counts as the writers that it copies."""
         if one >= self.graph.count and (forward := self.graph.forward(one)).copy:
             writers = self.graph.writers.get(forward.source, ())
             return bool(writers) and all(self._exclusive(writer, other) for writer in writers)
@@ -113,6 +113,13 @@ class _Constraints:
         cells = [cell for node, cell in zip(cycle, passed, strict=True) if node < self.nodes]
         return list(zip(nodes, nodes[1:] + nodes[:1], cells, strict=True))
 
+    def hint(self, edges: list[_Edge]) -> str:
+        """For a cycle through different modes of one reactor: where they would break it."""
+        modes = {mode for node, _, _ in edges for mode in self._modes_around(node)}
+        if len(modes) == len({self._modes[mode].siblings for mode in modes}):
+            return ""
+        return "; so would a part in one mode that reads directly what a part in another sets"
+
 
 # A node on a cycle, the next node, and the cell that passes a value between them: None for reactions of one reactor.
 _Edge = tuple[Node, Node, Cell | None]
@@ -149,7 +156,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
         sequence, level, stuck = constraints.levels()
     if stuck:
         edges = constraints.cycle(stuck)
-        faults.append(_described(resolution, edges))
+        faults.append(_described(resolution, edges) + constraints.hint(edges))
         return Order((), ()), _cycle(resolution, edges)
     deadline = constraints.deadlines(sequence)
     nodes = range(constraints.nodes)

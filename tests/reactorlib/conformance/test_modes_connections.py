@@ -326,6 +326,20 @@ def test_reactors_contained_in_exclusive_modes_may_form_a_ring(execute: Execute,
     assert written(result, "Around.right.seen") == [(10 * MSEC, 1, last), (16 * MSEC, 0, last)]
 
 
+def test_connections_of_exclusive_modes_do_not_break_a_ring_of_other_reactors() -> None:
+    class InTurns(Modal):
+        def __init__(self):
+            super().__init__({})
+            self.left, self.right = Relay(), Relay()
+            with self.one:
+                connect(self.left.out, self.right.inp)
+            with self.two:
+                connect(self.right.out, self.left.inp)
+
+    with pytest.raises(ElaborationError, match=r"causality cycle:(.|\n)* in one mode that reads directly"):
+        elaborate(InTurns)
+
+
 @pytest.mark.parametrize("echo", [RunsAtTheEnd, ThirdVoice])
 def test_reactions_that_may_run_at_one_tag_close_no_cycle(echo: type[Reactor]) -> None:
     with pytest.raises(ElaborationError, match="causality cycle"):
