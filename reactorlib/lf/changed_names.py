@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-_FIXED = (int, float, complex, str, bytes, tuple, range, frozenset, type(None), type, ModuleType, FunctionType,
-          BuiltinFunctionType)  # fmt: skip
+FIXED = (int, float, complex, str, bytes, tuple, range, frozenset, type(None), type, ModuleType, FunctionType,
+         BuiltinFunctionType)  # fmt: skip
 _PLAIN = (list, dict, set, bytearray)
 _CHANGING = {name for kind in _PLAIN for name in vars(kind)} - {*dir(tuple), *dir(frozenset), *dir(bytes)}
 _CHANGING -= {"get", "keys", "values", "items"}
@@ -64,11 +64,11 @@ def _touched(node: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(node.func, ast.Attribute):
         root = _root(node.func.value)
         value = names.get(root)
-        if not isinstance(value, _FIXED) and (not isinstance(value, _PLAIN) or node.func.attr in _CHANGING):
+        if not isinstance(value, FIXED) and (not isinstance(value, _PLAIN) or node.func.attr in _CHANGING):
             yield root
     if isinstance(names.get(_root(node.func)), FunctionType | type):
         for given in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if not isinstance(names.get(_root(given)), _FIXED):
+            if not isinstance(names.get(_root(given)), FIXED):
                 yield _root(given)
 
 
