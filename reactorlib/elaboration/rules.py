@@ -104,9 +104,9 @@ def transition_fault(bound: Bound, history: bool | None, known: Argument | None)
     `history` is None for an effect that names neither reset nor history.
     """
     if not isinstance(bound, BoundMode):
-        return None if history is None else f"effect {bound.path} is no mode: reset and history enter modes"
+        return None if history is None else f"{bound.path} is no mode: reset and history enter modes"
     if known is not None and known.history != bool(history):
-        return f"effect {bound.path} is entered both by reset and by history: name one of them"
+        return f"{bound.path} is entered both by reset and by history: name one of them"
     return None
 
 
