@@ -1,6 +1,6 @@
 """Which names of a module its code may change, read from the source: each worker process has a copy of such state.
 
-Where the source leaves a doubt, the answer is that a name may be changed.
+Also whether code only reads an input. Where the source leaves a doubt, the answer is that a name may be changed.
 """
 
 from __future__ import annotations
