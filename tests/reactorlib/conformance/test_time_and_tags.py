@@ -98,7 +98,9 @@ class Passing(Reactor):
 
     @reaction(startup, inp, effects=act)
     def plan(self, inp, act):
-        act.schedule(value=(inp.value or 0) + 1)
+        value = (inp.value or 0) + 1
+        if value < 6:
+            act.schedule(value=value)
 
     @reaction(act, effects=out)
     def send(self, act, out):
