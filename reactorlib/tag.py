@@ -122,7 +122,7 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-LONGEST: Final = (1 << 63) - 1  # ns, 292 years: what fits into a message
+LONGEST: Final = (1 << 63) - 1  # ns, 292 years: what fits into a message. An event as late as that never happens
 
 
 def time_fault(value: object, what: str) -> str | None:

@@ -66,10 +66,16 @@ MUTANTS = [
     *_mutants(
         _of("worker", "coordinator", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
         ("a timer begins at its offset", "self.queue.at(event, event.trigger.delay, None)", "self.queue.at(event, 0, None)"),
-        ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
+        ("a stop that is asked for comes at the next microstep", "self.queue.at(self.shutdown, self.queue.time, None)", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
+        ("a stop before the first tag lets it run", "self.queue.at(self.shutdown, self.queue.time, None)", "self.queue.soon[self.shutdown] = None"),
+        ("an event after 292 years never happens", "min(self._stop_time, LONGEST)", "self._stop_time"),
         ("a run without events ends at the next microstep", "queue.at(self.shutdown, queue.time, None)", "queue.at(self.shutdown, queue.time + 1, None)"),
         ("what is scheduled for the microstep after the next waits for it", "if events and not queue.ahead:", "if events:"),
         ("shutdown joins the events of the timeout", "if next_time == stop_time:", "if next_time == stop_time and due is None:"),
+    ),
+    *_mutants(
+        _of("worker", "coordinator", "conformance/test_modes_timing"),
+        ("a physical action of a mode that waits keeps its delay", "hold(event, time - called, value)", "hold(event, time - queue.time, value)"),
     ),
     *_mutants(
         _of("worker", "modes", "conformance/test_modes_timing", "conformance/test_modes_contents", "conformance/test_modes_connections", RANDOM),
@@ -108,6 +114,7 @@ MUTANTS = [
     *_mutants(
         _of("elaboration", "dependencies", "conformance/test_reactions", "conformance/test_deadlines", "conformance/test_modes_timing", RANDOM),
         ("a reaction of a mode comes after those before it that have none", "last_in.get(mode, last_plain)", "last_in.get(mode)"),
+        ("shutdown reactions of different modes run in class order", "mode = None if graph.hears_shutdown(reaction) else reaction.own_mode", "mode = reaction.own_mode"),
         ("a deadline is inferred from the earliest that depends", "deadline[at] = min(dues)", "deadline[at] = max(dues)"),
     ),
     *_mutants(

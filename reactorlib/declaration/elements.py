@@ -165,7 +165,7 @@ class Timer(Element):
 
 
 class Action(Element, Generic[T]):
-    """The base of logical and physical actions: an event that a reaction schedules for later."""
+    """The base of logical and physical actions: a trigger that is scheduled for later, several times if need be."""
 
     value: T
     is_present: bool
@@ -284,8 +284,9 @@ class Mode(Element, ModeBlock):
     """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
-    are never active together. So each may have its own source of a port. Reactions of different modes that form a ring
-    are no cycle, unless shutdown triggers one. Shutdown reactions run in every mode that was ever active.
+    are never active together. So each may have its own source of a port. A ring is no cycle where a part of one mode
+    reads directly what a part of another sets, unless shutdown triggers one of the two. Shutdown reactions run in every
+    mode that was ever active.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Lamp(Reactor):

@@ -16,7 +16,6 @@ class _Constraints:
     def __init__(self, resolution: Resolution, graph: DependencyGraph) -> None:
         self.graph = graph
         self.reactions = resolution.reactions
-        self._forwards = resolution.forwards
         self._modes = resolution.modes
         self.nodes = len(graph.writes)
         self._parted: list[Cell] = []  # the cells of further places: of readers apart from exclusive writers
@@ -25,7 +24,7 @@ class _Constraints:
         self.edges += [[]] * resolution.cells
         for cell in graph.writers:
             self.edges[self.nodes + cell] = graph.readers.get(cell, [])
-        _chain(self.reactions, self.edges)
+        _chain(self.reactions, graph, self.edges)
 
     def cell(self, place: int) -> Cell:
         """The cell that has a place behind the nodes."""
@@ -46,15 +45,25 @@ class _Constraints:
                 self._parted.append(cell)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
-        a, b = self._only_mode(one), self._only_mode(other)
-        return a is not None and b is not None and a != b and b in self._modes[a].siblings
+        """Whether `other` never hears of `one`. A copy for a mutable input counts as the writers that it copies."""
+        if one >= self.graph.count and (forward := self.graph.forward(one)).copy:
+            writers = self.graph.writers.get(forward.source, ())
+            return bool(writers) and all(self._exclusive(writer, other) for writer in writers)
+        modes = self._modes_around(other)
+        return any(a != b and b in self._modes[a].siblings for a in self._modes_around(one) for b in modes)
 
-    def _only_mode(self, node: Node) -> int | None:
-        """The mode of its reactor in which a node is declared, unless it also runs elsewhere, at shutdown."""
-        if node >= len(self.reactions):
-            return self._forwards[node - len(self.reactions)].mode
-        reaction = self.reactions[node]
-        return None if self.graph.hears_shutdown(reaction) else reaction.own_mode
+    def _modes_around(self, node: Node) -> list[int]:
+        """The modes that must be active for a node to run. None of a node that also runs elsewhere, at shutdown."""
+        reaction = self.graph.reaction(node)
+        if reaction is None:
+            mode = self.graph.forward(node).mode
+        else:
+            mode = None if self.graph.hears_shutdown(reaction) else reaction.mode
+        found: list[int] = []
+        while mode is not None:
+            found.append(mode)
+            mode = self._modes[mode].parent
+        return found
 
     def levels(self) -> tuple[list[int], list[int], list[int]]:
         """A topological sequence of nodes and cells, the level of each, and those that are stuck: on or behind cycles.
@@ -104,20 +113,29 @@ class _Constraints:
         cells = [cell for node, cell in zip(cycle, passed, strict=True) if node < self.nodes]
         return list(zip(nodes, nodes[1:] + nodes[:1], cells, strict=True))
 
+    def hint(self, edges: list[_Edge]) -> str:
+        """For a cycle through different modes of one reactor: where they would break it."""
+        modes = {mode for node, _, _ in edges for mode in self._modes_around(node)}
+        if len(modes) == len({self._modes[mode].siblings for mode in modes}):
+            return ""
+        return "; so would a part in one mode that reads directly what a part in another sets"
+
 
 # A node on a cycle, the next node, and the cell that passes a value between them: None for reactions of one reactor.
 _Edge = tuple[Node, Node, Cell | None]
 
 
-def _chain(reactions: list[ReactionInstance], edges: list[list[int]]) -> None:
-    """Reactions of one reactor in declared order; those in different modes of it do not depend on each other."""
+def _chain(reactions: list[ReactionInstance], graph: DependencyGraph, edges: list[list[int]]) -> None:
+    """Reactions of one reactor in declared order. Those in different modes of it do not depend on each other, unless
+    shutdown triggers one: then they may run at one tag.
+    """
     last_plain: Node | None = None
     last_in: dict[int, Node] = {}
     owner = None
     for node, reaction in enumerate(reactions):
         if reaction.instance is not owner:
             owner, last_plain, last_in = reaction.instance, None, {}
-        mode = reaction.own_mode
+        mode = None if graph.hears_shutdown(reaction) else reaction.own_mode
         if mode is None:
             before = list(last_in.values()) or ([] if last_plain is None else [last_plain])
             last_plain, last_in = node, {}
@@ -138,7 +156,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
         sequence, level, stuck = constraints.levels()
     if stuck:
         edges = constraints.cycle(stuck)
-        faults.append(_described(resolution, edges))
+        faults.append(_described(resolution, edges) + constraints.hint(edges))
         return Order((), ()), _cycle(resolution, edges)
     deadline = constraints.deadlines(sequence)
     nodes = range(constraints.nodes)

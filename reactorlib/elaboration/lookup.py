@@ -13,7 +13,7 @@ from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
-from reactorlib.elaboration.rules import argument_fault, touch_fault
+from reactorlib.elaboration.rules import argument_fault, touch_fault, transition_fault
 from reactorlib.errors import did_you_mean
 
 
@@ -78,7 +78,7 @@ class _Lookup:
         self.resolution.faults.append(f"{self.path}: {text}{located(self.declaration.where)}")
 
     def _resolve_one(self, role: str, named: Any) -> None:
-        history = False
+        history = None
         if isinstance(named, Transition):
             named, history = named
         elif isinstance(named, Signal):
@@ -128,14 +128,15 @@ class _Lookup:
     def _class(self) -> str:
         return type(self.instance.reactor).__name__
 
-    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool, child: str) -> None:
+    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool | None, child: str) -> None:
         first = bound[0]
         fault = touch_fault(self.instance, role, first, self.declaration.mode)
+        fault = fault or transition_fault(first, history, self.arguments.get(first))
         if fault:
             self.fault(fault)
         elif isinstance(first, BoundMode):
-            number = self.resolution.mode_index[first]
-            self.arguments[first] = Argument("switch", first.path, mode=number, history=history, elements=(first,))
+            number, resumes = self.resolution.mode_index[first], bool(history)
+            self.arguments[first] = Argument("switch", first.path, mode=number, history=resumes, elements=(first,))
         elif isinstance(first, BoundPort):
             self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several, child)
         else:

@@ -98,6 +98,18 @@ def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None =
     return told and f"{role} {bound.path} {told}"
 
 
+def transition_fault(bound: Bound, history: bool | None, known: Argument | None) -> str | None:
+    """Why a reaction with an argument `known` for `bound` cannot enter it as an effect says, or None.
+
+    `history` is None for an effect that names neither reset nor history.
+    """
+    if not isinstance(bound, BoundMode):
+        return None if history is None else f"{bound.path} is no mode: reset and history enter modes"
+    if known is not None and known.history != bool(history):
+        return f"{bound.path} is entered both by reset and by history: name one of them"
+    return None
+
+
 def _kind(port: BoundPort, own: bool) -> str:
     return f"an {port.declaration.kind} of {'its own' if own else 'a contained'} reactor"
 

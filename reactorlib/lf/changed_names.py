@@ -1,6 +1,6 @@
 """Which names of a module its code may change, read from the source: each worker process has a copy of such state.
 
-Where the source leaves a doubt, the answer is that a name may be changed.
+Also whether code only reads an input. Where the source leaves a doubt, the answer is that a name may be changed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-_FIXED = (int, float, complex, str, bytes, tuple, range, frozenset, type(None), type, ModuleType, FunctionType,
-          BuiltinFunctionType)  # fmt: skip
+FIXED = (int, float, complex, str, bytes, tuple, range, frozenset, type(None), type, ModuleType, FunctionType,
+         BuiltinFunctionType)  # fmt: skip
 _PLAIN = (list, dict, set, bytearray)
 _CHANGING = {name for kind in _PLAIN for name in vars(kind)} - {*dir(tuple), *dir(frozenset), *dir(bytes)}
 _CHANGING -= {"get", "keys", "values", "items"}
@@ -36,6 +36,25 @@ def changed_names(trees: Iterable[ast.stmt], names: Mapping[str, Any]) -> set[st
     return told | {name for name in touched if name in seen and not hasattr(builtins, name)}
 
 
+def is_only_read(port: str, tree: ast.AST, several: bool = True) -> bool:
+    """Whether code asks a port for its value and presence only, or those of its channels if it is `several`."""
+    reads: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=asked, attr="value" | "is_present" | "width", ctx=ast.Load()):
+                reads.add(asked.value if isinstance(asked, ast.Subscript) else asked)
+            case ast.Call(func=ast.Name(id="len"), args=[asked]):
+                reads.add(asked)
+            case ast.For(target=item, iter=asked) | ast.comprehension(target=item, iter=asked) if several:
+                match asked, item:
+                    case ast.Call(func=ast.Name(id="enumerate"), args=[asked]), ast.Tuple(elts=[_, item]):
+                        pass
+                if isinstance(item, ast.Name) and is_only_read(item.id, tree, several=False):
+                    reads.add(asked)
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return all(name in reads for name in names if name.id == port)
+
+
 def _touched(node: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
     """The names that one node may change: by assignment to a part, by a method, by a function that gets the object."""
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -45,11 +64,11 @@ def _touched(node: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(node.func, ast.Attribute):
         root = _root(node.func.value)
         value = names.get(root)
-        if not isinstance(value, _FIXED) and (not isinstance(value, _PLAIN) or node.func.attr in _CHANGING):
+        if not isinstance(value, FIXED) and (not isinstance(value, _PLAIN) or node.func.attr in _CHANGING):
             yield root
     if isinstance(names.get(_root(node.func)), FunctionType | type):
         for given in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if not isinstance(names.get(_root(given)), _FIXED):
+            if not isinstance(names.get(_root(given)), FIXED):
                 yield _root(given)
 
 

@@ -155,9 +155,12 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for entry in translation.properties.values():
         if entry.name in OPTIONS:
-            if not isinstance(entry.value, OPTIONS[entry.name]):
-                raise ElaborationError([f"{entry.where}: the target property {entry.name} cannot be {entry.value!r}"])
-            found[entry.name] = entry.value
+            value, kind = entry.value, OPTIONS[entry.name]
+            if kind is Time and type(value) is int and not value:  # 0 needs no unit
+                value = Time(0)
+            if not isinstance(value, kind):
+                raise ElaborationError([f"{entry.where}: the target property {entry.name} cannot be {value!r}"])
+            found[entry.name] = value
     if not found.get("workers", 1):
         del found["workers"]  # as many as suit the machine
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import os
-import re
 import sys
 import time as wall
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from operator import mul
 from pathlib import Path
@@ -16,6 +17,9 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
+from reactorlib.lf.bodies import statements
+from reactorlib.lf.changed_names import is_only_read
+from reactorlib.lf.syntax import Code
 from reactorlib.tag import UNITS, Tag, Time
 from reactorlib.worker import context
 from reactorlib.worker.cells import Multiport, Reader
@@ -108,13 +112,15 @@ _ON_SELF: dict[str, Any] = {
 LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
 
 PORT_VIEW = "__port_view__"  # the name of `view_of` in a body
-_ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|intended_tag|physical_time_of)"
 
 
-def viewed(inputs: Iterable[str], texts: Iterable[str]) -> set[str]:
-    """The inputs that one of these bodies treats as only a view can be."""
-    code = "\n".join(texts)
-    return {name for name in inputs if re.search(rf"(?<![\w.]){re.escape(name)}{_ASKED}", code)}
+def viewed(inputs: Iterable[str], codes: Iterable[Code]) -> set[str]:
+    """The inputs that one of these bodies may do more with than read them. Where there is a doubt, it may."""
+    trees: list[ast.Module] = []
+    for code in codes:
+        with suppress(SyntaxError, ValueError, MemoryError, RecursionError):  # which are faults of their own
+            trees.append(ast.Module(statements(code), []))
+    return {name for name in inputs if not all(is_only_read(name, tree) for tree in trees)}
 
 
 class PortView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ from typing import Any
 from reactorlib.cpus import available_cpus, gil_enabled
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.lf.bodies import statements
-from reactorlib.lf.changed_names import changed_by_functions, changed_names
+from reactorlib.lf.changed_names import FIXED, changed_by_functions, changed_names
 from reactorlib.lf.load import run_options
 from reactorlib.lf.placement_by_level import placement_by_level
 from reactorlib.lf.syntax import codes
@@ -27,7 +28,8 @@ def execution(
 
     `executor` and `workers`, if given, win over the target properties. Otherwise a program runs on as many workers as
     its property `workers` says. Without that, it runs on one per core or, if federated, one per federate, unless it is
-    `single-threaded`. Programs whose bodies change what a preamble defines run on threads, where they share it.
+    `single-threaded`. Programs whose bodies change what a preamble defines, or a parameter that reactors share, run on
+    threads.
     """
     translation: Translation = program.cls.__lf__  # type: ignore[attr-defined]  # of all classes from Lingua Franca
     said = {name: entry.value for name, entry in translation.properties.items()}
@@ -42,7 +44,7 @@ def execution(
     options = {"executor": executor or "auto", "workers": workers, "placement": placement}
     if options["executor"] != "auto" or not gil_enabled() or sys.platform != "linux" or apart:
         return options, None
-    changed = shared_state(translation.program)
+    changed = shared_state(translation.program, _shared_parameters(program))
     if not changed:
         return options, None
     words = f"bodies may change {', '.join(changed[:4])}{', ...' if len(changed) > 4 else ''}, which all reactors share"
@@ -57,11 +59,19 @@ def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
     return {child.path: number % workers for number, child in enumerate(program.root.children)}
 
 
-def shared_state(program: LfProgram) -> list[str]:
-    """The names of what the preambles define and bodies may change."""
+def _shared_parameters(program: Elaborated) -> dict[str, Any]:
+    """The objects that several reactors have as a parameter, as `self.name`."""
+    held = [(name, value) for instance in program.instances for name, value in instance.parameters.items()]
+    count = Counter(id(value) for _, value in held)
+    return {f"self.{name}": value for name, value in held if count[id(value)] > 1 and not isinstance(value, FIXED)}
+
+
+def shared_state(program: LfProgram, parameters: Mapping[str, Any]) -> list[str]:
+    """The names of what bodies may change, of what the preambles define and of shared `parameters`."""
     names = program.names or {}
     translations = [made for made in program.translations.values() if made is not None]
     own = {f"self.{name}": value for made in translations for name, value in made.methods.items()}
+    own.update(parameters)
     found: set[str] = set()
     for file in program.files.files.values():
         for preamble in file.preambles:

@@ -109,7 +109,7 @@ class Translation(Blueprint):
             self._mode = mode
             self._connect(connection)
         inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
-        self._viewed = viewed(inputs, (code.text for code in syntax.codes(tuple(self._reactions))))
+        self._viewed = viewed(inputs, syntax.codes(tuple(self._reactions)))
         self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
         module = self.program.module
         body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.constructor(),

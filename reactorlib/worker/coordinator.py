@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.records import Elaborated, Trigger
+from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
@@ -64,13 +65,14 @@ class Coordinator:
         self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
         self._stop_time = inf if options.timeout is None else int(options.timeout)
         # Before this time the run neither waits nor ends.
-        self._horizon = -1 if not options.fast or self._has_physical else self._stop_time
+        self._horizon = -1 if not options.fast or self._has_physical else min(self._stop_time, LONGEST)
         self._late = False  # too late for physical actions
 
     # Calls of reactions
 
     def stop(self) -> None:
-        self.queue.soon[self.shutdown] = None
+        if self.shutdown not in self.queue.soon:
+            self.queue.at(self.shutdown, self.queue.time, None)  # before the first tag: at that one
 
     def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
         if self.modes.is_active(event.mode):
@@ -187,7 +189,7 @@ class Coordinator:
             if self.modes.is_active(event.mode):
                 queue.schedule_at(event, time, value)
             else:
-                self.modes.hold(event, max(0, time - queue.time), value)
+                self.modes.hold(event, time - called, value)
 
     def _gives_up(self, now: int) -> bool:
         """Whether it is so late that physical actions are given up, however many came before the timeout."""
@@ -207,6 +209,8 @@ class Coordinator:
             if queue.soon:
                 return
             due = queue.next_time()
+            if due is not None and due >= LONGEST:
+                due = None  # never
             if due is None and not self._keepalive:
                 queue.at(self.shutdown, queue.time, None)
                 return

@@ -99,6 +99,20 @@ def test_timeout_zero_runs_startup_and_shutdown_in_one_tag(execute: Execute) -> 
     assert result.tag == Tag(0, 0)
 
 
+def test_a_stop_before_the_first_tag_lets_that_tag_run(execute: Execute) -> None:
+    class Early(Reactor):
+        tick = Timer(offset=0, period=1 * MSEC)
+        begin, beat, end = noted(startup), noted(tick), noted(shutdown)
+
+        @classmethod
+        def __opened__(cls, handle):
+            handle.request_stop()
+
+    result = execute(Early)
+    assert story(result) == "0 begin, 0 beat, 0 end"
+    assert result.tag == Tag(0, 0)
+
+
 class Finite(Reactor):
     tick = Timer(offset=3 * MSEC)
     beat, end = noted(tick), noted(shutdown)

@@ -23,7 +23,7 @@ from reactorlib import (
 )
 from tests.choice import first
 from tests.reactorlib.conformance.modal import Modal, Parting, Script
-from tests.reactorlib.conformance.reactors import Relay, Source, noted
+from tests.reactorlib.conformance.reactors import Reader, Relay, Source, noted
 from tests.reactorlib.observing import Execute, arrived, story, values, written
 
 
@@ -246,6 +246,12 @@ class Echo(Ports):
             b_out.set(10 * a_in.is_present)
 
 
+class OwnEcho(Echo):
+    """With copies of its own, which make no difference to what may form a ring."""
+
+    a_in, b_in = Input[int](mutable=True), Input[int](mutable=True)
+
+
 class HalfEcho(Ports):
     def __init__(self):
         with self.one:
@@ -273,13 +279,65 @@ class Ring(Reactor):
         connect(self.echo.a_out, self.echo.a_in)
 
 
-@pytest.mark.parametrize(
-    ("echo", "expected"), [(Echo, "0 a_to_b, 1 a_to_b, 2 b_to_a, 3 b_to_a, 4 a_to_b"), (HalfEcho, "2 b_to_a, 3 b_to_a")]
-)
+TURNS = "0 a_to_b, 1 a_to_b, 2 b_to_a, 3 b_to_a, 4 a_to_b"
+
+
+@pytest.mark.parametrize(("echo", "expected"), [(Echo, TURNS), (OwnEcho, TURNS), (HalfEcho, "2 b_to_a, 3 b_to_a")])
 def test_reactions_and_connections_in_exclusive_modes_may_form_a_ring(execute: Execute, echo, expected) -> None:
     result = execute(Ring, echo=echo, timeout=4 * MSEC)
     assert story(result, "a_to_b", "b_to_a") == expected
     assert {*values(result, "Ring.echo.a_out"), *values(result, "Ring.echo.b_out")} == {0}
+
+
+@pytest.mark.parametrize("mutable", [False, True])
+def test_a_reader_on_a_ring_keeps_the_value_of_the_other_mode(execute: Execute, mutable: bool) -> None:
+    class Recalling(Ports):
+        a_in, b_in = Input[int](mutable=mutable), Input[int](mutable=mutable)
+
+        with Ports.one:
+
+            @reaction("tick", "a_in", effects="b_out")
+            def a_to_b(self, tick, a_in, b_out):
+                b_out.set((a_in.is_present, a_in.value))
+
+    result = execute(Ring, echo=Recalling, timeout=4 * MSEC)
+    assert values(result, "Ring.echo.b_out") == [(False, None), (False, None), (False, 0)]
+
+
+class OwnReader(Reader):
+    inp = Input[Any](mutable=True)
+
+
+@pytest.mark.parametrize("kind", [Reader, OwnReader])
+def test_reactors_contained_in_exclusive_modes_may_form_a_ring(execute: Execute, kind: type[Reactor]) -> None:
+    class Around(Modal):
+        def __init__(self, script: Script):
+            super().__init__(script)
+            with self.one:
+                self.left: Any = kind(2, period=6 * MSEC)
+            with self.two:
+                self.right: Any = kind(2, period=6 * MSEC)
+            connect(self.left.seen, self.right.inp)
+            connect(self.right.seen, self.left.inp)
+
+    result = execute(Around, script={0: "history two"}, timeout=20 * MSEC)
+    assert written(result, "Around.left.seen") == [(0, 0, (False, None)), (6 * MSEC, 0, (False, None))]
+    last = False, (False, None)
+    assert written(result, "Around.right.seen") == [(10 * MSEC, 1, last), (16 * MSEC, 0, last)]
+
+
+def test_connections_of_exclusive_modes_do_not_break_a_ring_of_other_reactors() -> None:
+    class InTurns(Modal):
+        def __init__(self):
+            super().__init__({})
+            self.left, self.right = Relay(), Relay()
+            with self.one:
+                connect(self.left.out, self.right.inp)
+            with self.two:
+                connect(self.right.out, self.left.inp)
+
+    with pytest.raises(ElaborationError, match=r"causality cycle:(.|\n)* in one mode that reads directly"):
+        elaborate(InTurns)
 
 
 @pytest.mark.parametrize("echo", [RunsAtTheEnd, ThirdVoice])

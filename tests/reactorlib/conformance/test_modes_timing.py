@@ -2,9 +2,24 @@
 
 import pytest
 
-from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown, startup
+from reactorlib import (
+    MSEC,
+    LogicalAction,
+    Mode,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Timer,
+    history,
+    reaction,
+    reset,
+    shutdown,
+    startup,
+)
+from reactorlib.worker import coordinator
 from tests.reactorlib.conformance.modal import Modal, Script, entering
 from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.conformance.test_physical_actions import Scripted
 from tests.reactorlib.observing import Execute, reactions, story, values
 
 
@@ -132,6 +147,30 @@ def test_minimum_spacing_holds_for_what_is_scheduled_while_the_mode_is_not_activ
     assert values(result, "SpacedFromOutside.last") == last
 
 
+@pytest.mark.parametrize(
+    ("entry", "delay", "expected"),
+    [("history", 0, "10+1 happens"), ("history", 2, "12 happens"), ("reset", 0, "")],
+)
+def test_a_physical_action_of_a_mode_that_is_not_active_keeps_its_delay(
+    execute: Execute, monkeypatch: pytest.MonkeyPatch, entry: str, delay: int, expected: str
+) -> None:
+    """The physical time between the last tag and the call does not count."""
+    clock = Scripted()
+    monkeypatch.setattr(coordinator, "PhysicalClock", lambda: clock)
+
+    class Held(Modal):
+        with Modal.two:
+            act = PhysicalAction(min_delay=delay * MSEC)
+            happens = noted(act)
+
+        @reaction(startup, effects=act)
+        def plan(self, act):
+            clock.time += 3 * MSEC
+            act.schedule()
+
+    assert story(execute(Held, script={0: f"{entry} two"}, timeout=20 * MSEC), "happens") == expected
+
+
 @pytest.mark.parametrize("other", [1, 15, 23, 33, 41])
 def test_history_suspends_the_spacing_of_pending_events(execute: Execute, other: int) -> None:
     """Other events at the times of the suspended events change nothing."""
@@ -213,6 +252,31 @@ def test_startup_runs_at_the_first_activation_and_shutdown_for_modes_that_were_a
     execute: Execute, script: Script, timeout: int, expected: str
 ) -> None:
     assert story(execute(Lifecycle, script=script, timeout=timeout * MSEC), *LIFE) == expected
+
+
+def test_shutdown_reactions_of_all_modes_run_in_class_order(execute: Execute) -> None:
+    class Closing(Modal):
+        last = Output[str]()
+
+        with Modal.one:
+            a = Timer(offset=0)
+            in_one = noted(a)
+
+            @reaction(shutdown, effects=last)
+            def end_one(self, last):
+                last.set("one")
+
+        with Modal.two:
+            b = Timer(offset=5 * MSEC)
+            in_two = noted(b)
+
+            @reaction(shutdown, effects=last)
+            def end_two(self, last):
+                last.set("two")
+
+    result = execute(Closing, script={0: "reset two"}, timeout=15 * MSEC)
+    assert story(result, "end_one", "in_two", "end_two") == "15 end_one, 15 in_two, 15 end_two"
+    assert values(result, "Closing.last") == ["one", "two"]
 
 
 def test_last_switch_of_a_tag_wins(execute: Execute) -> None:

@@ -15,6 +15,7 @@ from reactorlib import (
     SEC,
     USEC,
     Bank,
+    Input,
     LogicalAction,
     Mode,
     Output,
@@ -22,6 +23,7 @@ from reactorlib import (
     ReactorError,
     Tag,
     Timer,
+    connect,
     current_tag,
     logical_elapsed,
     logical_time,
@@ -32,7 +34,7 @@ from reactorlib import (
     start_time,
     startup,
 )
-from reactorlib.tag import Time
+from reactorlib.tag import LONGEST, Time
 from tests.reactorlib.conformance.faulty import declaring
 from tests.reactorlib.conformance.reactors import Members, Pair, Source, noted
 from tests.reactorlib.conformance.test_mistakes import Schedules
@@ -83,6 +85,50 @@ def test_timer_with_period_zero_fires_once(execute: Execute, offset: int) -> Non
     result = execute(Periodic, offset=offset, timeout=9 * MSEC)
     assert reactions(result) == [(offset, 0, "Periodic.beat")]
     assert result.tag == Tag(offset, 1)  # and leaves nothing behind to wait for
+
+
+YEARS = 365 * 24 * HOUR
+
+
+class Passing(Reactor):
+    """A round takes a hundred years, so that a fourth value would be sent after 2^63 ns."""
+
+    inp, out = Input[int](), Output[int]()
+    act = LogicalAction[int](min_delay=60 * YEARS)
+
+    @reaction(startup, inp, effects=act)
+    def plan(self, inp, act):
+        value = (inp.value or 0) + 1
+        if value < 6:
+            act.schedule(value=value)
+
+    @reaction(act, effects=out)
+    def send(self, act, out):
+        out.set(act.value)
+
+
+class Centuries(Reactor):
+    def __init__(self):
+        self.passing = Passing()
+        connect(self.passing.out, self.passing.inp, after=40 * YEARS)
+
+
+@pytest.mark.parametrize("timeout", [None, 291 * YEARS])
+def test_an_event_too_late_for_63_bits_never_happens(execute: Execute, timeout: int | None) -> None:
+    result = execute(Centuries, timeout=timeout)
+    assert [(at // YEARS, value) for at, _, value in written(result, "Centuries.passing.out")] == [
+        (60, 1),
+        (160, 2),
+        (260, 3),
+    ]
+    assert result.tag == Tag(260 * YEARS, 1)  # and leaves nothing behind to wait for
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_timer_with_the_longest_period_fires_once(execute: Execute, fast: bool) -> None:
+    result = execute(Periodic, period=Time(LONGEST), fast=fast)
+    assert reactions(result) == [(0, 0, "Periodic.beat")]
+    assert result.tag == Tag(0, 1)
 
 
 @pytest.mark.parametrize("timeout", [None, 1000 * SEC])

@@ -101,6 +101,26 @@ def test_reaction_names_an_element_that_it_may_not_touch(roles: dict[str, Any], 
     assert lacking(faults_of(Main), f"Main.touch {element}") == []
 
 
+@pytest.mark.parametrize("enter", [reset, history])
+@pytest.mark.parametrize("name", ["out", "act", "child.inp"])
+def test_only_modes_are_entered(enter: Callable[[str], Any], name: str) -> None:
+    class Main(Reactor):
+        out, act = Output[int](), LogicalAction()
+        touch = noted(startup, effects=enter(name))
+
+        def __init__(self):
+            self.child = Relay()
+
+    assert lacking(faults_of(Main), f"Main.touch {name} mode reset history") == []
+
+
+@pytest.mark.parametrize("effects", [(reset, history), (history, reset), (str, history), (history, str)])
+def test_a_reaction_enters_a_mode_by_reset_or_by_history(effects: tuple[Callable[[str], Any], ...]) -> None:
+    """A mode that is named plainly is entered by reset."""
+    main = declaring(one=Mode(initial=True), touch=noted(startup, effects=[effect("one") for effect in effects]))
+    assert lacking(faults_of(main), "Main.touch Main.one reset history") == []
+
+
 @pytest.mark.parametrize(
     "make",
     [

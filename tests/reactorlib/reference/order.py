@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.reactorlib.reference.instances import NEVER_NS, Channel, Elaborated, Reaction
+from tests.reactorlib.reference.specification import SHUTDOWN, ReactionSpec
 
 
 def assign(program: Elaborated) -> bool:
@@ -38,11 +39,17 @@ def key(reaction: Reaction) -> tuple[int, int, int]:
 def _followers(before: Reaction, program: Elaborated) -> Iterator[Reaction]:
     """The reactions that come after one at any tag at which both run."""
     for after in before.instance.reactions:
-        exclusive = None not in (before.spec.mode, after.spec.mode) and before.spec.mode != after.spec.mode
-        if not exclusive and before.position < after.position:
+        if before.position < after.position and not _exclusive(before.spec, after.spec):
             yield after
     for channel in _reached(_written(before), program):
         yield from program.readers[channel]
+
+
+def _exclusive(one: ReactionSpec, other: ReactionSpec) -> bool:
+    """Whether two reactions of a reactor never run at one tag. At shutdown, those of every mode run."""
+    if SHUTDOWN in (*one.triggers, *other.triggers):
+        return False
+    return None not in (one.mode, other.mode) and one.mode != other.mode
 
 
 def _reached(channels: list[Channel], program: Elaborated) -> list[Channel]:
