@@ -85,7 +85,7 @@ kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its l
 regress: $(STAMP)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
 	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
 
-ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in turns with it, 20 minutes
+ray-options: $(STAMP)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes
 	$(BIN)/python -m benchmarks.ray_options
 
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
