@@ -21,27 +21,38 @@ from workloads.ray_styles import INLINE_LIMIT_BYTES
 Batch = bytes | list[Any]
 
 
+class Packing:
+    """Pickles small values, and leaves large ones to Ray. All are taken to be as large as the first one.
+
+    Ray's own pickling calls Python for every array, which costs more than a small array's bytes. It sends bytes as they
+    are. Large arrays it puts where their readers see them without a copy.
+    """
+
+    def __init__(self) -> None:
+        self._is_small: bool | None = None
+
+    def pack(self, value: Any) -> Any:
+        """A pickle of a small value, or the value itself."""
+        if self._is_small is None:
+            self._is_small = _pickled_bytes(value) <= INLINE_LIMIT_BYTES
+        return pickle.dumps(value, protocol=5) if self._is_small else value
+
+
 class Share:
     """The members that one process holds, made in it."""
 
     def __init__(self, member_class: Any, arguments: Iterable[tuple[Any, ...]]) -> None:
         self.members = [member_class(*own) for own in arguments]
-        self._is_small: bool | None = None  # as the first batch was, and the others are like it
+        self._packing = Packing()
 
     def replies(self, method: str, *arguments: Any) -> list[Any]:
         """The replies of all members to the same call, in their order."""
         return [getattr(member, method)(*arguments) for member in self.members]
 
     def batch(self, method: str, *arguments: Any) -> Batch:
-        """The same replies for another process.
-
-        Ray's own pickling calls Python for every array, which costs more than a small array's bytes. Large arrays it
-        puts where the driver reads them without a copy.
-        """
-        replies = self.replies(method, *arguments)
-        if self._is_small is None:
-            self._is_small = _pickled_bytes(replies) <= INLINE_LIMIT_BYTES
-        return pickle.dumps(replies, protocol=5) if self._is_small else replies
+        """The same replies for another process."""
+        batch: Batch = self._packing.pack(self.replies(method, *arguments))
+        return batch
 
     def batch_of(self, call: bytes | tuple[Any, ...]) -> Batch:
         """The same for a call in one value: the method and its arguments, or a pickle of both."""
@@ -63,7 +74,7 @@ class Pool:
     ) -> None:
         members = list(arguments)
         self._execute: ExecuteAll | None = None
-        self._is_small: bool | None = None  # as the first call was, and the others are like it
+        self._packing = Packing()
         if apart:
             self.actors = ray_session.start(share_class, ((member_class, [own]) for own in members))
             self.own = share_class(member_class, [])
@@ -100,16 +111,10 @@ class Pool:
         if stored and self._execute is None:
             sent = [ray.put(argument) for argument in arguments] if self.actors else []
             return [actor.batch.remote(method, *sent) for actor in self.actors]
-        call = self._packed((method, *arguments))
+        call = self._packing.pack((method, *arguments))
         if self._execute is not None:
             return self._execute(call)
         return [actor.batch_of.remote(call) for actor in self.actors]
-
-    def _packed(self, call: tuple[Any, ...]) -> bytes | tuple[Any, ...]:
-        """One pickle of a small call for all actors. Ray sends bytes as they are, and pickles all else in Python."""
-        if self._is_small is None:
-            self._is_small = _pickled_bytes(call) <= INLINE_LIMIT_BYTES
-        return pickle.dumps(call, protocol=5) if self._is_small else call
 
 
 def _pickled_bytes(value: Any) -> int:

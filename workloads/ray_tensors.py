@@ -1,7 +1,7 @@
-"""Tensors in messages of Ray: pickled through NumPy, as everybody may register it for a type of their own.
+"""Tensors in Ray's messages are pickled through NumPy, by a reducer in Python's own table for foreign types.
 
-Torch pickles a tensor with its storage, which takes ten times as long for a small one. Ray reads the same table of
-reducers as `pickle`.
+Torch pickles a tensor with its storage, which takes many times as long for a small one. Ray's pickler reads this table,
+and so does `pickle`.
 """
 
 import copyreg
