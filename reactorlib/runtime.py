@@ -46,8 +46,6 @@ def run(
     A constructor with a parameter of one of these names gets it from `elaborate`:
     `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
 
-    Physical actions that still wait 50 ms after the timeout are given up, timers and logical actions are not.
-
     Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread raised
     in `RunHandle.call`. WorkerError: a worker died or could not start, or a value could not travel. RunError: the call
     makes no sense, or a traced value has no digest. The shutdown reactions of other reactors run first.

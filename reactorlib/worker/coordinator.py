@@ -19,7 +19,6 @@ from reactorlib.worker.scheduler import Call
 
 STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag that may have no other event
 NOTHING: Events = {STEP: None}
-LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that came before it
 
 # Runs a tag at a time in ns and puts events of the next microstep into the second argument. True: the run ends.
 Schedule = Callable[[int, Events], bool]
@@ -66,7 +65,6 @@ class Coordinator:
         self._stop_time = inf if options.timeout is None else int(options.timeout)
         # Before this time the run neither waits nor ends.
         self._horizon = -1 if not options.fast or self._has_physical else min(self._stop_time, LONGEST)
-        self._late = False  # too late for physical actions
 
     # Calls of reactions
 
@@ -176,8 +174,6 @@ class Coordinator:
         if inbox.stopping:
             inbox.stopping = False
             self.stop()
-        if self._gives_up(self.clock.now()):
-            inbox.arrivals.clear()
         for _ in range(len(inbox.arrivals)):  # more may come meanwhile, without end
             event, called, time, value = inbox.arrivals[0]
             due = queue.next_time()
@@ -191,21 +187,12 @@ class Coordinator:
             else:
                 self.modes.hold(event, time - called, value)
 
-    def _gives_up(self, now: int) -> bool:
-        """Whether it is so late that physical actions are given up, however many came before the timeout."""
-        if not self._late and now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS:
-            self._late = True
-            self.queue.take_out(lambda event: event.trigger.kind == "physical")
-        return self._late
-
     def _wait(self, schedules: Schedules) -> None:
         """Wait until the next time with events may come. At the timeout, or without events, shutdown joins them."""
         queue, stop_time, started = self.queue, self._stop_time, self.inbox.started
         while True:
             if self.inbox.arrivals:
                 self._receive()
-            now = self.clock.now()
-            self._gives_up(now)
             if queue.soon:
                 return
             due = queue.next_time()
@@ -216,7 +203,7 @@ class Coordinator:
                 return
             next_time = stop_time if due is None else min(due, stop_time)
             wants_wait = not self.options.fast or (self._keepalive and next_time == stop_time)
-            if not wants_wait or now >= started + next_time:
+            if not wants_wait or self.clock.now() >= started + next_time:
                 if next_time == stop_time:
                     queue.at(self.shutdown, int(stop_time), None)
                 return

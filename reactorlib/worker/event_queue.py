@@ -7,7 +7,7 @@ Schedules write into it directly: nearly all events of an `after=0` loop go ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
@@ -185,15 +185,6 @@ class Queue(CurrentTag):
             ahead = microstep - self.microstep - 1
             return self.soon if ahead == 0 else self.ahead[ahead - 1]
         return self._steps[time] if microstep == 0 else self._more[time][microstep - 1]
-
-    def take_out(self, wanted: Callable[[Event], bool]) -> list[tuple[int, Event, Any]]:
-        """Take out the pending events that are wanted: (ns from now, event, value), in the order of tags."""
-        steps = [(0, step) for step in (self.soon, *self.ahead)]
-        for time in sorted(self._steps):
-            steps += [(time - self.time, step) for step in self._steps_of(time)]
-        taken = [(delay, event, step.pop(event)) for delay, step in steps for event in [*step] if wanted(event)]
-        self._forget_empty(list(self._steps))
-        return taken
 
     def _forget_empty(self, times: Collection[int]) -> None:
         """Drop empty microsteps that stand last: a time without events must not be visited."""

@@ -57,10 +57,6 @@ def test_events_come_in_the_order_of_tags(seed, kind):
             assert queue.next_time() == min(model.pending)[0]
             assert {event.path: value for event, value in queue.pop().items()} == model.pop()
             assert (queue.time, queue.microstep) == model.now
-        elif model.now[1] >= 0 and choose.random() < 0.1:
-            wanted = choose.choice(list(events))
-            taken = queue.take_out(lambda event, name=wanted: event.path == name)
-            assert [(queue.time + delay, value) for delay, _, value in taken] == model.take_out(wanted)
         elif model.now[1] >= 0 and kind is ModalQueue and choose.random() < 0.1:
             wanted = choose.choice(list(events))
             taken = queue.extract([events[wanted]])

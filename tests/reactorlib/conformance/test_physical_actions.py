@@ -264,8 +264,8 @@ class Scripted:
 
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("delay", [0, 1 * MSEC])
-@pytest.mark.parametrize(("cost", "handled"), [(1 * MSEC, 100), (1.4 * MSEC, 100), (10 * MSEC, 16), (100 * MSEC, 2)])
-def test_after_the_timeout_physical_actions_run_for_another_50_ms(fast, delay, cost, handled, monkeypatch) -> None:
+@pytest.mark.parametrize("cost", [1 * MSEC, 10 * MSEC, 100 * MSEC])
+def test_physical_actions_from_before_the_timeout_run_however_late_it_is(fast, delay, cost, monkeypatch) -> None:
     clock = Scripted()
     monkeypatch.setattr(coordinator, "PhysicalClock", lambda: clock)
 
@@ -287,10 +287,9 @@ def test_after_the_timeout_physical_actions_run_for_another_50_ms(fast, delay, c
         def arrive(self, event):
             assert event.value == self.handled
             self.handled += 1
-            clock.time += int(cost)
+            clock.time += cost
 
     result = run(Flooded, timeout=100 * MSEC, fast=fast, trace=True)
     assert result.tag == Tag(100 * MSEC, 0)
     ran = Counter(path.partition(".")[2] for *_, path in reactions(result))
-    assert (ran["beat"], ran["end"]) == (11, 1)
-    assert abs(ran["arrive"] - handled) <= 1
+    assert (ran["beat"], ran["arrive"], ran["end"]) == (11, 100, 1)
