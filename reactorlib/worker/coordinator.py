@@ -73,10 +73,8 @@ class Coordinator:
             self.queue.at(self.shutdown, self.queue.time, None)  # before the first tag: at that one
 
     def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
-        if self.modes.is_active(event.mode):
+        if not self.modes.hold(event, event.trigger.delay + extra_delay, value):
             self.queue.schedule(event, extra_delay, value)
-        else:
-            self.modes.hold(event, event.trigger.delay + extra_delay, value)
 
     def replay(self, calls: Iterable[Call]) -> None:
         """Make the calls that the outbox of another worker recorded."""
@@ -182,10 +180,8 @@ class Coordinator:
             inbox.arrivals.popleft()
             if event is None or time > self._stop_time:
                 continue
-            if self.modes.is_active(event.mode):
+            if not self.modes.hold(event, time - called, value):
                 queue.schedule_at(event, time, value)
-            else:
-                self.modes.hold(event, time - called, value)
 
     def _wait(self, schedules: Schedules) -> None:
         """Wait until the next time with events may come. At the timeout, or without events, shutdown joins them."""

@@ -196,36 +196,10 @@ class Queue(CurrentTag):
             del self._steps[time]
             self._more.pop(time, None)
         if empty:
-            self._drop(empty)
-
-    def _steps_of(self, time: int) -> list[Events]:
-        """The microsteps of a time ahead."""
-        return [self._steps.get(time, {}), *self._more.get(time, ())]
-
-    def _drop(self, times: set[int]) -> None:
-        """Drop times without events."""
-        if self._first in times:
-            self._first = None
-        self._times = [time for time in self._times if time not in times]
-        heapify(self._times)
-
-    # The local time of a mode that is not active stands still
-
-    def pause_spacing(self, event: Event) -> int | None:
-        """Forget the tags of an event. Returns how long ago the last one was handled."""
-        now = self.time, self.microstep
-        handled = [tag for tag in self._tags.pop(event, ()) if tag <= now]
-        return self.time - handled[-1][0] if handled else None
-
-    def resume_spacing(self, event: Event, ago: int | None) -> None:
-        """Its local time goes on: `ago` ns of it have passed since the last event was handled."""
-        self._tags[event] = [] if ago is None else [(self.time - ago, 0)]
-
-    def resume(self, event: Event, delay: int, value: Any) -> None:
-        """Put back an event that was taken out, `delay` ns from now."""
-        tag = self._place(self.time + delay, event, value)
-        if event in self._tags:
-            self._tags[event].append(tag)
+            if self._first in empty:
+                self._first = None
+            self._times = [time for time in self._times if time not in empty]
+            heapify(self._times)
 
 
 def _spaced(tag: tuple[int, int], spacing: int) -> tuple[int, int]:

@@ -11,18 +11,19 @@ from typing import Any
 
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.worker.cells import Event
-from reactorlib.worker.modal_queue import ModalQueue
+from reactorlib.worker.modal_queue import ModalQueue, Waiting
 
 
 class ModeState:
-    """`active`: this mode and all around it are current. `entered`: it ever was. `fresh`: its timers are to be queued
-    when it becomes active, at its first entry and after a reset.
+    """`active`: this mode and all around it are current. `entered`: it ever was.
+
+    To be queued when it becomes active: `fresh`, its timers, and `reset_due`, its reset trigger.
     """
 
-    __slots__ = ("active", "entered", "fresh")
+    __slots__ = ("active", "entered", "fresh", "reset_due")
 
     def __init__(self) -> None:
-        self.active = self.entered = False
+        self.active = self.entered = self.reset_due = False
         self.fresh = True
 
 
@@ -35,11 +36,7 @@ class Modes:
         self.states = [ModeState() for _ in program.modes]
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
-        self._reset_due: set[int] = set()  # modes that were reset while not active
-        # By mode that is not active: its events with their delays. `new`: scheduled since, and not yet spaced.
-        self._waiting: dict[int, list[tuple[bool, int, Event, Any]]] = defaultdict(list)
-        self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
-        self._event_at = {event.trigger.cell: event for event in events}
+        self._waiting: dict[int, list[Waiting]] = defaultdict(list)  # by mode that is not active
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
         self._members: list[list[Event]] = [[] for _ in program.modes]
@@ -52,17 +49,16 @@ class Modes:
                 self._within[mode.parent].append(index)
         self._activate(range(len(self.states)))
 
-    def is_active(self, mode: int | None) -> bool:
-        return mode is None or self.states[mode].active
-
     def request(self, mode: int, history: bool) -> None:
         """A reaction switches to `mode`: the last request at a tag wins."""
         self._requested[self.program.modes[mode].siblings] = mode, history
 
-    def hold(self, event: Event, delay: int, value: Any) -> None:
-        """Keep an event scheduled for a mode that is not active."""
-        assert event.mode is not None
-        self._waiting[event.mode].append((True, delay, event, value))
+    def hold(self, event: Event, delay: int, value: Any) -> bool:
+        """Keep an event of a mode that is not active, to be scheduled later. False: its mode is active."""
+        if event.mode is None or self.states[event.mode].active:
+            return False
+        self._waiting[event.mode].append((self.queue.schedule_at, delay, event, value))
+        return True
 
     def start(self) -> None:
         """Queue startup and timers of the modes active at the start of the run."""
@@ -80,15 +76,14 @@ class Modes:
         concerned = sorted(self._and_within(mode for siblings in requests for mode in siblings))
         self._activate(concerned)
         active = [mode for mode in concerned if self.states[mode].active]  # parents before modes within them
-        self._suspend({*concerned}.difference(active) | restarted)
+        for mode in {*concerned}.difference(active) | restarted:
+            self._waiting[mode] += self.queue.extract(self._members[mode])
         self._reset(restarted)
         for mode in active:
-            if mode in self._reset_due:
-                self._reset_due.discard(mode)
-                self._signal(self.program.modes[mode].reset)
             self._enter(mode)
         for mode in active:
-            self._resume(mode)
+            for put, delay, event, value in self._waiting.pop(mode, ()):
+                put(event, self.queue.time + delay, value)
 
     def _make_current(self, requests: dict[tuple[int, ...], tuple[int, bool]]) -> set[int]:
         """Note which modes are current from now on. Returns the modes that restart, with all within them."""
@@ -117,53 +112,23 @@ class Modes:
         """Give modes that restart their first states, without waiting events."""
         for watcher in self.watchers:
             watcher.update(modes)
-        due: set[int] = set()  # entered by the reset: a mode that waits within one that is not current is not
         for mode in sorted(modes):
-            self.states[mode].fresh = True
             reset_states(self.program, mode)
             self._waiting.pop(mode, None)
-            for event in self._members[mode]:
-                self._spacing.pop(event, None)
-            record = self.program.modes[mode]
-            if self._current[record.siblings] == mode and (record.parent not in modes or record.parent in due):
-                due.add(mode)
-        self._reset_due = self._reset_due - modes | due
-
-    def _suspend(self, modes: set[int]) -> None:
-        """Take the pending events of these modes out of the queue."""
-        members = {event: mode for mode in modes for event in self._members[mode]}
-        for delay, event, value in self.queue.extract(members):
-            self._waiting[members[event]].append((False, delay, event, value))
-        for event in members:
-            if event.trigger.min_spacing is not None and event not in self._spacing:
-                self._spacing[event] = self.queue.pause_spacing(event)
-
-    def _resume(self, mode: int) -> None:
-        """Put back the waiting events of a mode, and schedule those that are new."""
-        for event in self._members[mode]:
-            if event in self._spacing:
-                self.queue.resume_spacing(event, self._spacing.pop(event))
-        for new, delay, event, value in self._waiting.pop(mode, ()):
-            if new:
-                self.queue.schedule_at(event, self.queue.time + delay, value)
-            else:
-                self.queue.resume(event, delay, value)
+            state, record = self.states[mode], self.program.modes[mode]
+            state.fresh = True
+            # Entered by the reset. A mode that waits within one that is not current is not.
+            entered = record.parent not in modes or self.states[record.parent].reset_due
+            state.reset_due = entered and self._current[record.siblings] == mode
 
     def _enter(self, mode: int) -> None:
-        """Queue startup of an active mode the first time, and its timers when they are fresh."""
+        """Queue reset, startup and timers of an active mode, each when it is due."""
         state = self.states[mode]
-        if not state.entered:
-            state.entered = True
-            self._signal(self.program.modes[mode].startup)
-        if state.fresh:
-            state.fresh = False
-            for event in self._members[mode]:
-                if event.trigger.kind == "timer":
-                    self.queue.at(event, self.queue.time + event.trigger.delay, None)
-
-    def _signal(self, cell: int | None) -> None:
-        if cell is not None:
-            self.queue.at(self._event_at[cell], self.queue.time, None)
+        due = {"reset": state.reset_due, "startup": not state.entered, "timer": state.fresh}
+        for event in self._members[mode]:
+            if due.get(event.trigger.kind):
+                self.queue.at(event, self.queue.time + event.trigger.delay, None)
+        state.entered, state.fresh, state.reset_due = True, False, False
 
 
 def reset_states(program: Elaborated, mode: int) -> None:

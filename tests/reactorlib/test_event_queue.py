@@ -60,7 +60,7 @@ def test_events_come_in_the_order_of_tags(seed, kind):
         elif model.now[1] >= 0 and kind is ModalQueue and choose.random() < 0.1:
             wanted = choose.choice(list(events))
             taken = queue.extract([events[wanted]])
-            assert [(queue.time + delay, value) for delay, _, value in taken] == model.take_out(wanted)
+            assert [(queue.time + delay, value) for _, delay, _, value in taken] == model.take_out(wanted)
         elif model.now[1] >= 0:
             name, time = choose.choice(list(events)), queue.time + choose.choice([0, 0, 1, choose.randrange(far)])
             if choose.random() < 0.5:
