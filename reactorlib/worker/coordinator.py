@@ -57,7 +57,7 @@ class Coordinator:
         self.clock = PhysicalClock()
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
-        self.at, self.schedule_at = self.queue.at, self.queue.schedule_at
+        self.at = self.queue.at
         self.schedule = self._schedule_in_mode if program.modes else self.queue.schedule
         self.switch, self.end_tag = self.modes.request, self.modes.apply
         self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)

@@ -16,7 +16,6 @@ class Scheduler(Protocol):
     """Times are in ns since the start of the run, delays in ns."""
 
     def at(self, event: Event, time: int, value: Any) -> None: ...  # at its next free microstep
-    def schedule_at(self, event: Event, time: int, value: Any) -> None: ...  # as its minimum spacing allows
     def schedule(self, event: Event, extra_delay: int, value: Any) -> None: ...  # of a logical action
     def switch(self, mode: int, history: bool) -> None: ...  # when the tag ends
     def end_tag(self) -> None: ...
@@ -38,7 +37,6 @@ class Outbox:
         self.calls: list[Call] = []
 
     at = _recording("at")
-    schedule_at = _recording("schedule_at")
     schedule = _recording("schedule")
 
     def switch(self, mode: int, history: bool) -> None:

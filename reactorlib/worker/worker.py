@@ -153,7 +153,7 @@ class Worker:
     def arrive(self, event: Event, value: Any) -> None:
         """Forward a value along a physical connection: at physical time."""
         time = self.outside.clock.now() - self.outside.started + event.trigger.delay
-        self.scheduler.schedule_at(event, time, value)
+        self.scheduler.at(event, time, value)
 
     # Cells, and reactions with their arguments
 
