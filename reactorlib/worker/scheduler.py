@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from reactorlib.worker.cells import Event
@@ -23,21 +22,17 @@ class Scheduler(Protocol):
     def listen(self) -> None: ...  # to threads that reactions of this worker start
 
 
-def _recording(name: str) -> Callable[[Outbox, Event, int, Any], None]:
-    def record(outbox: Outbox, event: Event, time: int, value: Any) -> None:
-        outbox.calls.append((name, event.index, time, value))
-
-    return record
-
-
 class Outbox:
     """Records calls, for worker 0 to replay when this worker's part of the tag has ended."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
 
-    at = _recording("at")
-    schedule = _recording("schedule")
+    def at(self, event: Event, time: int, value: Any) -> None:
+        self.calls.append(("at", event.index, time, value))
+
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
+        self.calls.append(("schedule", event.index, extra_delay, value))
 
     def switch(self, mode: int, history: bool) -> None:
         self.calls.append(("switch", None, mode, history))
