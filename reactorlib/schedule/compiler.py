@@ -2,9 +2,9 @@
 
 A schedule is `schedule(time, soon)`. It marks its events present and runs the nodes that follow in the order of the
 program. It puts delayed values into `soon` (the next microstep) or the queue. Then it clears all that may be present,
-and returns True if the run ends with this tag. It calls `later`, `arrive`, `switch` and `present` of
-`worker/loader.py`. On worker 0 it also calls `go` and `collect` of `executors/distributed.py`, and on another worker
-`finish` of `executors/follower.py`.
+and returns True if the run ends with this tag. It calls `later`, `arrive` and `switch` of `worker/loader.py`. On
+worker 0 it also calls `go` and `collect` of `executors/distributed.py`, and on another worker `finish` of
+`executors/follower.py`.
 
 Names come in two forms that have nothing in common. An object of the program is named after its path by
 `Source.name_of`: the name has an underscore, not as its first character. The schedule's own names (`time`, `later`,
@@ -28,7 +28,7 @@ from reactorlib.tag import format_ns
 
 LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
 IN_ROW: Node = -1
-CHECKS = 32  # presence checks in one condition; more are a call
+CHECKS = 32  # presence checks in one condition; more are a loop
 
 
 class Ref(NamedTuple):
@@ -80,13 +80,9 @@ def _in_one_line(text: str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-# ASCII that no identifier holds becomes an underscore, but for the end of an index.
-_LETTERS = {code: None if code == ord("]") else "_" for code in range(128) if not f"_{chr(code)}".isidentifier()}
-
-
 def _identifier(wish: str) -> str:
     """The form of every name that comes from the program: a letter first, an underscore somewhere."""
-    name = normalize("NFKC", wish).translate(_LETTERS).lstrip("_")  # as Python reads it
+    name = re.sub(r"\W", "_", normalize("NFKC", wish).replace("]", "")).lstrip("_")  # normalized as Python does
     if not name.isidentifier():  # nothing is left, or it begins with a digit, or it has letters of no identifier
         name = "of_" + re.sub("[^0-9A-Za-z_]", "_", name)
     return name if "_" in name else f"{name}_"
@@ -223,7 +219,8 @@ class Compiler:
 
     def _present(self, out: Source, cells: Sequence[Cell]) -> str:
         if len(cells) > CHECKS:
-            return f"present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
+            many = out.name_of(Ref("cells", tuple(cells)), _tail(self.program.cell_path(cells[0])))
+            return f"any(cell.is_present for cell in {many})"
         return " or ".join(f"{self._cell(out, cell)}.is_present" for cell in cells)
 
     # After the reactions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -44,7 +44,7 @@ class Loader:
         """
         scheduler = self.worker.scheduler
         source = self.compiler.write(plan, pauses)
-        objects = {"later": scheduler.at, "switch": scheduler.end_tag, "arrive": self.worker.arrive, "present": present}
+        objects = {"later": scheduler.at, "switch": scheduler.end_tag, "arrive": self.worker.arrive}
         make = self._objects
         if crossings is not None:
             send, wait = crossings
@@ -80,8 +80,3 @@ class Loader:
     def _row(self, step: Step) -> tuple[Any, ...]:
         run, arguments = self.worker.step(step.node)
         return (step.node, *map(self.worker.cell, step.conditions), run, *arguments)
-
-
-def present(cells: Iterable[Reader]) -> bool:
-    """Whether one of many cells is present."""
-    return any(cell.is_present for cell in cells)

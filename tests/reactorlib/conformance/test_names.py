@@ -208,4 +208,4 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
         assert source.names.keys() <= used
         own |= used - source.names.keys()
     assert not any("_" in name for name in own)
-    assert {"time", "soon", "later", "go", "collect", "finish", "switch", "present", "index", "react"} <= own
+    assert {"time", "soon", "later", "go", "collect", "finish", "switch", "any", "index", "react"} <= own
