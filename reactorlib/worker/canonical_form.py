@@ -11,7 +11,6 @@ from __future__ import annotations
 import copyreg
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from hashlib import blake2b
 from types import FunctionType
 from typing import Any
@@ -22,54 +21,39 @@ _PLAIN = (int, float, str, bytes, type(None))
 _NEW_OBJECT = vars(copyreg)["__newobj__"]  # the call in the pickle of an object, unless its class has its own
 
 
-class _CircularError(Exception):
-    """A value is a part of itself."""
-
-
 def canonical(value: Any) -> bytes:
     """Bytes that equal values share. Raises RecursionError for a value that nests too deep."""
-    try:
-        return _Parts(numbered=False).form(value)
-    except _CircularError:
-        return _Parts(numbered=True).form(value)
+    return _Parts().form(value)
 
 
 class _Parts:
-    """Makes the form of a value from the forms of its parts.
+    """Makes the form of a value from the forms of its parts. A value that is a part of itself is its depth there."""
 
-    `numbered`: a part that comes again is its number. So a circular value has a form, in which shared parts count.
-    """
-
-    def __init__(self, *, numbered: bool) -> None:
-        self._numbered = numbered
-        self._open: set[int] = set()  # values whose parts are being looked at
+    def __init__(self) -> None:
         self._known: dict[int, tuple[Any, bytes]] = {}  # values that have a form; held, so that none takes their id
+        self._open: dict[int, int] = {}  # the depth of each value whose parts are being looked at
+        self._is_circular = False
 
     def form(self, value: Any) -> bytes:
         if isinstance(value, _PLAIN):
-            return _plain(value)
+            return repr(value).encode()
         identity = id(value)
         if identity in self._known:
             return self._known[identity][1]
         if identity in self._open:
-            raise _CircularError
+            self._is_circular = True
+            return b"^%d" % self._open[identity]
         whole = _whole(value)
         if whole is not None:
             return whole
-        if self._numbered:
-            if isinstance(value, set | frozenset):  # its parts have no order in which to number them
-                with suppress(_CircularError):
-                    return _Parts(numbered=False).form(value)
-            self._known[identity] = value, b"^%d" % len(self._known)
-        self._open.add(identity)
+        self._open[identity] = len(self._open)
         form = self._container(value)
-        if form is None:
-            form = self._object(value)
+        if form is None or self._is_circular:  # countless ways may lead to a container
+            form = form or self._object(value)
             if len(form) > LONGEST_FORM:
                 form = b"#" + blake2b(form, digest_size=16).hexdigest().encode()
-            if not self._numbered:
-                self._known[identity] = value, form
-        self._open.remove(identity)
+            self._known[identity] = value, form
+        del self._open[identity]
         return form
 
     def _container(self, value: Any) -> bytes | None:
@@ -107,14 +91,6 @@ class _Parts:
             made = self._sequence((make, *arguments))
         attributes = self._mapping(state) if type(state) is dict else self._sequence([state])
         return made + attributes + self._sequence([items and list(items), pairs and list(pairs), *setter])
-
-
-def _plain(value: Any) -> bytes:
-    """The form of a number or a text."""
-    try:
-        return repr(value).encode()
-    except ValueError:  # an int of more digits than Python writes
-        return hex(value).encode()
 
 
 def _whole(value: Any) -> bytes | None:
