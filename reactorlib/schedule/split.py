@@ -10,6 +10,8 @@ from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait
 
+Items = list[Step | Send | Wait]  # of one step: its waits, itself, its sends
+
 
 class Splitter:
     """Cuts plans of one program by one partition.
@@ -47,15 +49,15 @@ class Splitter:
 class _Draft:
     """The part of one worker, under way."""
 
-    items: list[list[Step | Send | Wait]] = field(default_factory=list)  # of each step: its waits, itself, its sends
+    items: list[Items] = field(default_factory=list)  # by step
     events: dict[int, None] = field(default_factory=dict)
     captures: list[int] = field(default_factory=list)
     cells: dict[Cell, None] = field(default_factory=dict)  # that its steps set or its waits bring
-    writes: list[tuple[int, Cell]] = field(default_factory=list)  # steps by number, with the cells that they set
+    writes: list[tuple[Items, Cell]] = field(default_factory=list)  # of steps, with the cells that they set
 
 
 class _Cut:
-    """The cut of one plan, under way. Steps are numbered in the order of the plan.
+    """The cut of one plan, under way.
 
     Say worker 1 runs step 0, which sets a, and step 1, which sets b. Worker 0 runs step 2, which reads a, and step 3,
     which reads b. The parts:
@@ -79,22 +81,20 @@ class _Cut:
                 self.wanted[worker].add(cell)
 
     def split(self) -> dict[int, Plan]:
-        items_of: list[list[Step | Send | Wait]] = []
-        for number, step in enumerate(self.plan.steps):
+        for step in self.plan.steps:
             worker = self.of_node[step.node]
-            items: list[Step | Send | Wait] = []
+            items: Items = []
             draft = self.drafts[worker]
             for source, upto in self._needs(worker, step).items():
                 cells = self._carry(source, worker, upto)
-                items_of[self.drafts[source].writes[upto][0]].append(Send(worker, cells))
+                self.drafts[source].writes[upto][0].append(Send(worker, cells))
                 items.append(Wait(source, cells))
                 draft.cells.update(dict.fromkeys(cells))
             items.append(step)
-            items_of.append(items)
             draft.items.append(items)
             for cell in self.graph.writes[step.node]:
                 self.written[cell] = worker, len(draft.writes)
-                draft.writes.append((number, cell))
+                draft.writes.append((items, cell))
                 draft.cells[cell] = None
         if self.copies:
             self._send_the_rest()
@@ -121,7 +121,7 @@ class _Cut:
         """The wanted cells that the source has set since its last message to the target, up to the end of a step."""
         rows, start = self.drafts[source].writes, self.carried[source, target]
         end = upto
-        while end < len(rows) and rows[end][0] == rows[upto][0]:
+        while end < len(rows) and rows[end][0] is rows[upto][0]:
             end += 1
         self.carried[source, target] = end
         return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in self.wanted[target]))
@@ -152,7 +152,7 @@ class _Cut:
         parts[0] = self._part(0, hub, list(chain.from_iterable(hub.items)), ())
         return parts
 
-    def _part(self, worker: int, draft: _Draft, items: list[Step | Send | Wait], last: tuple[Cell, ...]) -> Plan:
+    def _part(self, worker: int, draft: _Draft, items: Items, last: tuple[Cell, ...]) -> Plan:
         if self.copies:
             cleared = tuple({self.triggers[index].cell: None for index in draft.events} | draft.cells)
         else:
