@@ -41,7 +41,7 @@ class Queue(CurrentTag):
         self._times: list[int] = []  # a heap of the others
         self._steps: dict[int, Events] = {}  # of each of these times: its first microstep
         self._more: dict[int, list[Events]] = {}  # of few times: the microsteps after the first
-        # For actions with min_spacing: the tags of the pending events, and of the last one handled.
+        # For actions with min_spacing: tags of the pending events, and of the last one handled. See also ModalQueue.
         self._tags: dict[Event, list[tuple[int, int]]] = {}
 
     def next_time(self) -> int | None:
