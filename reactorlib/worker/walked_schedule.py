@@ -22,7 +22,6 @@ class _Heard:
     reader: Reader
     ranks: list[int]  # of nodes
     captures: list[int]  # delayed connections, by trigger
-    arrived: int = 0  # the last walk at which it was present
 
 
 class Walk:
@@ -37,20 +36,15 @@ class Walk:
         self._node_at = sorted(range(len(self._rank)), key=self._rank.__getitem__)  # by rank
         self._heard: dict[Cell, _Heard] = {}
         self._steps: dict[int, tuple[Node, BoundCall, list[_Heard]]] = {}  # by rank, with the cells that it may set
-        self._walks = 0
-        self._queued = [0] * len(self._rank)  # by rank: the last walk that queued it
 
     def schedule(self, events: Iterable[Event], time: int, soon: Events) -> bool:
         """Run the tag of these events. True: the run ends with it."""
-        self._walks += 1
         arrived: list[_Heard] = []
         stops = False
         for event in events:
             trigger = event.trigger
             event.is_present = True
-            heard = self._hear(trigger.cell)
-            heard.arrived = self._walks
-            arrived.append(heard)
+            arrived.append(self._hear(trigger.cell))
             if trigger.period:
                 self._at(event, time + trigger.period, None)
             stops = stops or trigger.kind == "shutdown"
@@ -63,17 +57,17 @@ class Walk:
         self.worker.scheduler.end_tag()
         return stops
 
-    def _react(self, arrived: list[_Heard]) -> list[_Heard]:
+    def _react(self, arrived: list[_Heard]) -> dict[_Heard, None]:
         """Run the nodes that follow, in order, and return all that was present in the end."""
-        walk, queued = self._walks, self._queued
         heap: list[int] = []
-        present: list[_Heard] = []
+        queued: set[int] = set()
+        present: dict[_Heard, None] = {}
         while True:
             for heard in arrived:
-                present.append(heard)
+                present[heard] = None
                 for rank in heard.ranks:
-                    if queued[rank] != walk:
-                        queued[rank] = walk
+                    if rank not in queued:
+                        queued.add(rank)
                         heappush(heap, rank)
             if not heap:
                 return present
@@ -81,9 +75,7 @@ class Walk:
             self.running, (run, arguments), sets = self._steps.get(rank) or self._step(rank)
             run(*arguments)
             self.running = None
-            arrived = [heard for heard in sets if heard.reader.is_present and heard.arrived != walk]
-            for heard in arrived:
-                heard.arrived = walk
+            arrived = [heard for heard in sets if heard.reader.is_present and heard not in present]
 
     def _hear(self, cell: Cell) -> _Heard:
         found = self._heard.get(cell)
