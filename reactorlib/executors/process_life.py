@@ -16,7 +16,7 @@ from reactorlib.executors.failure import Stopped
 from reactorlib.transport.exchange import Exchange
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
-BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
+LEAVING, GONE = 1, 2  # stages of a worker's life
 SIGTERM_GRACE_S = 0.3  # for worker 0 to end the run, if every process got a SIGTERM
 _PR_SET_PDEATHSIG = 1
 
@@ -55,7 +55,6 @@ class ProcessLife:
         else:
             threading.Thread(target=self._follow_worker_0, daemon=True).start()
         self.check()
-        self.enter(BEGUN)
 
     def check(self) -> None:
         """Called at least every 50 ms while this worker waits. Raises Stopped if the run is over."""

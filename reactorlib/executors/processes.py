@@ -25,7 +25,7 @@ from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import exit_on_signal, signal_behind
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
+from reactorlib.executors.process_life import GONE, HELD, LEAVING
 from reactorlib.executors.remote_inbox import InboxListener
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
 from reactorlib.executors.worker_process import WorkerSetup, serve
@@ -112,13 +112,7 @@ class Processes(Distributed):
         members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-        text = f"worker {worker} (process {process.pid}, with {shown or 'no reactor'}) {how} before the run ended"
-        if self.exchange.stage_of(worker) >= BEGUN or self.start_method == "fork":
-            return text
-        return (
-            f"{text}; it did not even begin: with start_method={self.start_method!r} a script must call run() under "
-            '`if __name__ == "__main__":`'
-        )
+        return f"worker {worker} (process {process.pid}, with {shown or 'no reactor'}) {how} before the run ended"
 
     # The end
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
-from reactorlib.errors import RunError, WorkerError
+from reactorlib.errors import RunError
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
@@ -74,13 +74,7 @@ def serve(setup: WorkerSetup) -> None:
 def _program(setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
-    try:
-        cls, parameters = pickle.loads(setup.program)
-    except Exception as error:
-        raise WorkerError(
-            f"a new process cannot rebuild the program: {type(error).__name__}: {error}. Define its class in a module "
-            "or script that can be imported, or use start_method='fork'"
-        ) from error
+    cls, parameters = pickle.loads(setup.program)
     program = elaborated(cls, **parameters)
     assert setup.likeness is not None
     names = ("worker 0", f"worker {setup.worker}")

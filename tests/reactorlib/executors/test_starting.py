@@ -122,19 +122,14 @@ def test_what_a_constructor_raises_in_a_worker_is_the_error(start_method, soon):
 
 
 @pytest.mark.parametrize(
-    ("is_file", "hint"),
-    [
-        (False, "Define its class in a module or script that can be imported"),
-        (True, 'must call run() under `if __name__ == "__main__":`'),
-    ],
+    ("is_file", "said"), [(False, "Can't get attribute 'Main'"), (True, "if __name__ == '__main__':")]
 )
-def test_a_program_that_a_new_process_cannot_import_says_what_to_do(is_file, hint, tmp_path):
+def test_a_program_that_a_new_process_cannot_import_is_an_error_in_python_s_words(is_file, said, tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(UNGUARDED)
     done = python(script) if is_file else python("-c", UNGUARDED)
     assert done.returncode == 1
-    assert is_file or done.stderr.count("Traceback") == 1, done.stderr
-    assert hint in done.stderr.splitlines()[-1]
+    assert said in done.stderr
 
 
 ELSEWHERE = dict.fromkeys(("Star", "Star.hub", "Star.leaf[0]", "Star.leaf[1]", "Star.leaf[2]"), 1)
