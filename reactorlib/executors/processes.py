@@ -12,7 +12,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
@@ -69,11 +68,6 @@ class Processes(Distributed):
         if self.start_method != "fork":
             handed, found = _pickled((program.cls, program.parameters)), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
-        if multiprocessing.current_process().daemon:
-            raise WorkerError(
-                "this is a daemonic process of multiprocessing, which may start no others: use executor='threads' or "
-                "'inline' here, or start it with daemon=False"
-            )
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
@@ -105,10 +99,9 @@ class Processes(Distributed):
 
     def _epitaph(self, worker: int, process: BaseProcess) -> str:
         code = exit_code(process)
-        if code is None:
-            how = "ended, and somebody else took its exit status,"
-        else:
-            how = f"was killed by {_signal_name(-code)}" if code < 0 else f"exited with status {code}"
+        how = f"exited with status {code}"
+        if code is not None and code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
         members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
@@ -152,12 +145,6 @@ class Processes(Distributed):
             self._at_exit.cancel()
 
 
-def _signal_name(number: int) -> str:
-    with suppress(ValueError):  # most real-time signals have no name
-        return signal.Signals(number).name
-    return f"signal {number}"
-
-
 def exit_code(process: BaseProcess) -> int | None:
     """The status of a process that has closed its files, as it does at its end; None where somebody else took it.
 
@@ -182,12 +169,10 @@ def _see_that_descriptors_suffice() -> None:
 
 @contextmanager
 def _signals_held(start_method: str) -> Iterator[None]:
-    """Ctrl-C meets new processes with their handlers in place. The fork server would keep the mask, so not there."""
-    if start_method == "forkserver":
+    """Ctrl-C meets forked processes with their handlers in place. A fork server would keep the mask."""
+    if start_method != "fork":
         yield
         return
-    if start_method == "spawn":
-        resource_tracker.ensure_running()  # else it starts together with the first process, and lets signals in
     before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         yield
