@@ -6,6 +6,7 @@ import pickle
 import socket
 from collections.abc import Container
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from reactorlib.clock import PhysicalClock
@@ -17,7 +18,7 @@ from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.process_life import GONE, ProcessLife
+from reactorlib.executors.process_life import GONE, LEAVING, ProcessLife
 from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
@@ -57,7 +58,7 @@ def serve(setup: WorkerSetup) -> None:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
             buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
             worker = Worker(_program(setup), setup.worker, outside, outbox, setup.traced, buffers=buffers)
-            follower = Follower(worker, setup.partition, messenger, life.leave)
+            follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING))
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
             life.enter(GONE)

@@ -152,12 +152,12 @@ def test_neither_do_they_where_a_process_forked_from_it_lives_on(start_method, l
 
 
 def members(group: int) -> set[int]:
-    """The processes of a group that live, but for Python's resource tracker, which every forked process keeps."""
+    """The processes of a group that live, but for Python's helpers, which every forked process keeps."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            is_tracker = "resource_tracker" in (entry / "cmdline").read_text()
-            if not is_tracker and os.getpgid(int(entry.name)) == group and alive(int(entry.name)):
+            is_helper = any(name in (entry / "cmdline").read_text() for name in ("resource_tracker", "forkserver"))
+            if not is_helper and os.getpgid(int(entry.name)) == group and alive(int(entry.name)):
                 found.add(int(entry.name))
     return found
 
