@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
 from collections.abc import Iterator
@@ -26,7 +25,12 @@ from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, HELD, LEAVING
 from reactorlib.executors.remote_inbox import InboxListener
-from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
+from reactorlib.executors.start_method import (
+    choose_start_method,
+    forking_knowingly,
+    obstacle_to_rebuilding,
+    pickled_program,
+)
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
@@ -66,7 +70,7 @@ class Processes(Distributed):
         handed: Any = program
         found: Likeness | None = None
         if self.start_method != "fork":
-            handed, found = _pickled((program.cls, program.parameters)), likeness(program, self.partition)
+            handed, found = pickled_program(program.cls, program.parameters), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
@@ -178,13 +182,3 @@ def _signals_held(start_method: str) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _pickled(program: tuple[Any, ...]) -> bytes:
-    try:
-        return pickle.dumps(program)
-    except Exception as error:
-        raise WorkerError(
-            f"{program[0].__qualname__} cannot be sent to a new process: {error}. Define its class at the top level "
-            "of a module and give it parameters that can be pickled, or use start_method='fork'"
-        ) from error

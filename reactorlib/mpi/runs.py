@@ -16,6 +16,7 @@ from reactorlib.errors import RunError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
+from reactorlib.executors.start_method import pickled_program
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
 from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
@@ -93,13 +94,7 @@ class SessionRequest(NamedTuple):
 def lead_session(coordinator: Coordinator) -> Executor:
     """Have the other ranks serve the session of this coordinator. Returns its executor."""
     program, options, ranks = coordinator.program, coordinator.options, serving()
-    try:
-        pickled = pickle.dumps((program.cls, program.parameters), protocol=5)
-    except Exception as error:
-        raise RunError(
-            f"{program.cls.__name__} and its parameters go to other ranks, and cannot be pickled ({error}): define the "
-            "class at the top of a module"
-        ) from error
+    pickled = pickled_program(program.cls, program.parameters)
     if ranks.end_session is not None:
         ended_runs.collect()  # a session that was forgotten ends here
     if ranks.end_session is not None:

@@ -60,7 +60,7 @@ def test_what_makes_no_sense_is_refused_and_leaves_the_ranks_to_the_next_session
     ended = started(start, "is_refused").ended()
     assert ended.status == 0, ended.err
     for said in (
-        "Local and its parameters go to other ranks, and cannot be pickled",
+        "Local cannot be sent to another process",
         "workers=9, but there are 3 ranks",
         "use Session()",
     ):
