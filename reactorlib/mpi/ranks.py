@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
@@ -232,12 +233,11 @@ def _shared_files() -> list[str]:
 
 def packed(error: BaseException) -> Packed:
     """An error as it travels: itself and its notes."""
-    cause = error.__cause__
+    notes, cause = list(getattr(error, "__notes__", ())), error.__cause__
     if isinstance(error, ReactionError | ThreadError) and cause is not None and not portable(cause):
-        cause = StandInError(kind_of(cause), words_of(cause))
-        of = error.thread if isinstance(error, ThreadError) else (error.reactor, error.reaction, error.tag)
-        error = ThreadError(of, cause) if isinstance(of, str) else ReactionError(*of, cause)
-    return PortableFailure.of(Failure(error, None)), list(getattr(error, "__notes__", ()))
+        error = copy(error)
+        error.__cause__ = StandInError(kind_of(cause), words_of(cause))
+    return PortableFailure.of(Failure(error, None)), notes
 
 
 def unpacked(given: Packed) -> BaseException:
