@@ -28,8 +28,6 @@ SHARED = "/dev/shm/mpich_shm"  # the beginning of the names that MPICH gives to 
 
 GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
-Packed = tuple[PortableFailure, list[str]]
-
 
 class Ranks:
     """This rank among all; one object in a process, see `joined`. `comm` is for workers' messages alone."""
@@ -101,7 +99,13 @@ class Ranks:
 
     def gather(self, value: Any, place: str) -> list[Any]:
         """The value of each rank, by rank, on every rank. RunError where ranks have come to different places."""
-        everything = self._gathered((place, value))
+        if self.rank:
+            self.tell(0, GATHER, (place, value))
+            everything = self.hear(0, GATHER)
+        else:
+            self._release()
+            everything = [(place, value), *(self.hear(rank, GATHER) for rank in range(1, self.size))]
+            self.tell_all(GATHER, everything)
         first = everything[0][0]
         for rank, (other, _) in enumerate(everything):
             if other != first:
@@ -109,15 +113,6 @@ class Ranks:
                 told = "each must make the same calls in the same order"
                 self.fail(RunError(f"the ranks have come to different places: {places}; {told}"))
         return [value for _, value in everything]
-
-    def _gathered(self, value: tuple[str, Any]) -> list[tuple[str, Any]]:
-        if self.rank:
-            self.tell(0, GATHER, value)
-            return self.hear(0, GATHER)  # type: ignore[no-any-return]
-        self._release()
-        everything = [value, *(self.hear(rank, GATHER) for rank in range(1, self.size))]
-        self.tell_all(GATHER, everything)
-        return everything
 
     @contextmanager
     def together(self, place: str) -> Iterator[None]:
@@ -132,7 +127,7 @@ class Ranks:
         given = self.gather(None if mine is None else packed(mine), place)
         for rank, found in enumerate(given):
             if found is not None:
-                first = mine if rank == self.rank and mine is not None else unpacked(found)
+                first = mine if rank == self.rank and mine is not None else found.rebuilt().error
                 note_place(first, rank, self.hosts[rank])
                 self.fail(first)
 
@@ -222,8 +217,6 @@ def _mpi() -> Any:
             f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
             "where the machine has an MPI of its own"
         ) from error
-    except RuntimeError as error:
-        raise RunError(f"mpi4py finds no MPI: {error}") from error
 
 
 def _shared_files() -> list[str]:
@@ -231,21 +224,13 @@ def _shared_files() -> list[str]:
     return sorted({line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if SHARED in line})
 
 
-def packed(error: BaseException) -> Packed:
-    """An error as it travels: itself and its notes."""
-    notes, cause = list(getattr(error, "__notes__", ())), error.__cause__
+def packed(error: BaseException) -> PortableFailure:
+    """An error as it travels: with a cause that can."""
+    cause = error.__cause__
     if isinstance(error, ReactionError | ThreadError) and cause is not None and not portable(cause):
         error = copy(error)
         error.__cause__ = StandInError(kind_of(cause), words_of(cause))
-    return PortableFailure.of(Failure(error, None)), notes
-
-
-def unpacked(given: Packed) -> BaseException:
-    """The same on another rank."""
-    failed, notes = given
-    error = failed._replace(where="").rebuilt().error
-    error.__notes__ = notes
-    return error
+    return PortableFailure.of(Failure(error, None))._replace(where="")
 
 
 def note_place(error: BaseException, rank: int, host: str) -> None:
