@@ -52,8 +52,21 @@ class Follower:
 
     # The loop
 
+    def live(self) -> None:
+        """The whole life of a worker that is on its own. After Stopped, which goes on, it prints errors of its end."""
+        self.messenger.tell(0, "ready")
+        try:
+            self.serve()
+        except Stopped:
+            for note in self.shut_down(None):
+                print(note, file=sys.stderr)
+            raise
+        finally:
+            self.worker.outside.over = True
+            self._forget()
+
     def serve(self) -> None:
-        """The whole life of the worker. Raises Stopped if it has to leave at once."""
+        """Obey worker 0 until the end of the run. Raises Stopped if the worker has to leave at once."""
         current.worker = self.worker
         receive = self._receive
         while True:
@@ -161,11 +174,6 @@ class Follower:
         if not self.messenger.shares_cells:  # else worker 0 has done it
             self.worker.break_off_tag()
         return self.worker.run_last(self.last_reactions(failed))
-
-    def leave_early(self) -> None:
-        """After Stopped in the middle of a tag: run the shutdown reactions, and print their errors."""
-        for note in self.shut_down(None):
-            print(note, file=sys.stderr)
 
     def _end(self, early: bool, failed: Node | None, time: int, microstep: int) -> None:
         notes: list[str] = []

@@ -61,15 +61,9 @@ def serve(setup: WorkerSetup) -> None:
             follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING))
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
-            life.enter(GONE)
-            return
-        messenger.tell(0, "ready")
-        try:
-            follower.serve()
-            life.enter(GONE)
-        except Stopped:
-            follower.leave_early()
-        outside.over = True
+        else:
+            follower.live()
+        life.enter(GONE)
 
 
 def _program(setup: WorkerSetup) -> Elaborated:
