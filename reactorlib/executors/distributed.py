@@ -136,15 +136,18 @@ class Distributed(Executor):
         now, waiting = self.worker.now, self.waiting
         encoders, sends = self._values(parts)
         others = [other for other in parts if other]
-        lessons = {other: (number, parts[other]) for other in others}
+        lessons = {other: parts[other] for other in others}
         has_modes, next_tag, pack = bool(self._restarted), self.next_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
             if not next_tag() % LOOK_TAGS:
                 self.check()
             if lessons or has_modes:
-                self._prepare(others, lessons)
+                for other, part in lessons.items():
+                    self.instruct(other, "learn", number, part)
                 lessons.clear()
+                for other in others:
+                    self._tell_modes(other)
             tail, messages = pack(number, time, now.microstep, GO), []
             for encode in encoders:  # all, before any worker begins: one may be impossible
                 messages.append(encode() + tail)  # noqa: PERF401  a comprehension costs a call more
@@ -172,13 +175,6 @@ class Distributed(Executor):
             encoders.append(self.messenger.encoder(events, others) if key else bytes)
             sends += [(number, self.messenger.sender_to(other)) for other in others]
         return encoders, sends
-
-    def _prepare(self, others: list[int], lessons: dict[int, Any]) -> None:
-        """Tell workers what they need to know before a tag: their parts if those are new, and modes that changed."""
-        for other in others:
-            if other in lessons:
-                self.instruct(other, "learn", *lessons[other])
-            self._tell_modes(other)
 
     def instruct(self, other: int, name: str, *arguments: Any) -> None:
         """Have a worker learn its part of a split, or forget all parts."""

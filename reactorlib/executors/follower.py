@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from reactorlib.elaboration.records import Node, ReactionInstance
 from reactorlib.errors import WorkerError
@@ -27,12 +27,9 @@ from reactorlib.worker.worker import Worker
 ROWS_AT_ONCE = 256  # a message of moderate size
 
 
-class LoadedPart(NamedTuple):
-    """A worker's part of a split, ready to run; its heirs are the workers that wait for it in the same tag."""
-
-    schedule: Schedule
-    heirs: list[int]
-    fill: Callable[[bytes], None] | None  # puts the values that came with Go into the cells of its events
+# A worker's part of a split: its schedule, the workers that wait for it in the same tag, and the function that puts the
+# values that came with Go into the cells of its events.
+LoadedPart = tuple[Schedule, list[int], Callable[[bytes], None] | None]
 
 
 class Follower:
@@ -100,21 +97,21 @@ class Follower:
 
     def _go(self, message: bytes, number: int, time: int, microstep: int) -> None:
         """Run the part of this split at this tag, and report the outcome."""
-        part = self.parts[number]
+        schedule, heirs, fill = self.parts[number]
         now = self.worker.now
         now.time, now.microstep = time, microstep
         soon: Events = {}
         try:
-            if part.fill is not None:
-                part.fill(message)
-            part.schedule(time, soon)
+            if fill is not None:
+                fill(message)
+            schedule(time, soon)
             self._say_done(soon)
         except Stopped:
             raise
         except BaseException as error:  # worker 0 raises it
             if os.getpid() != self.worker.process:
                 raise  # a process that a reaction forked is at its end
-            for heir in part.heirs:
+            for heir in heirs:
                 self.messenger.poison(heir)
             if isinstance(error, Poisoned):
                 self.messenger.poison(0)
@@ -146,7 +143,7 @@ class Follower:
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         fill = self.messenger.filler(carrying) if carrying else None
-        self.parts[number] = LoadedPart(schedule, heirs, fill)
+        self.parts[number] = schedule, heirs, fill
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
         """The action of a wait on this worker."""
