@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -55,6 +56,8 @@ class Distributed(Executor):
         self.lost: WorkerError | None = None  # the error for a worker that died
         self.aborted = False  # workers were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
+        self.rows: list[Row] = []  # what they recorded
+        self.notes: list[str] = []  # the errors of their last reactions, in words
         self._ending = False  # workers were told to leave
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}
@@ -225,11 +228,11 @@ class Distributed(Executor):
     # The end
 
     def finish(self) -> None:
-        rows, _ = self._farewells(False, None, 0, 0)
+        self._hear_farewells(early=False, failed=None)
         if self.failures:
             raise Poisoned
         if self.worker.recorder is not None:
-            self.worker.recorder.merge(rows)
+            self.worker.recorder.merge(self.rows)
         self.close()
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
@@ -237,7 +240,8 @@ class Distributed(Executor):
         try:
             failure = self._first_failure(error)
             self._shut_down(failure.error, lambda node: self.partition.of_node[node] == 0, failure.skipped)
-            for note in self._end_early(failure):
+            self._end_early(failure)
+            for note in self.notes:
                 failure.error.add_note(note)
         except BaseException:  # Ctrl-C once more: no more patience
             self.kill()
@@ -267,47 +271,39 @@ class Distributed(Executor):
         for other in self.others:
             self.messenger.poison(other)
         while self.waiting:
-            other = min(self.waiting)
-            message = self.messenger.receiver_from(other)()
-            if message[-1] in (DONE, SCHEDULED):
-                self.waiting.discard(other)
-            elif message[-1] != SYNC:
-                self._failed(other, self.messenger.heard(message))
+            wait = self._waiter([], min(self.waiting))
+            with suppress(Poisoned):
+                wait()
 
-    def _end_early(self, failure: Failure) -> list[str]:
-        """Run the shutdown reactions on the other workers and stop them; the errors of these reactions in words."""
-        notes: list[str] = []
+    def _end_early(self, failure: Failure) -> None:
+        """Run the shutdown reactions on the other workers and stop them."""
         if not self.aborted:
-            now = self.worker.now
             try:
-                _, notes = self._farewells(True, failure.skipped, now.time, now.microstep)
+                self._hear_farewells(early=True, failed=failure.skipped)
             except WorkerError as second:
-                notes.append(str(second))
+                self.notes.append(str(second))
         self.close()
-        return notes
 
-    def _farewells(self, *end: Any) -> tuple[list[Row], list[str]]:
-        """Tell all workers to end; their records, and the errors of their last reactions in words."""
-        rows: list[Row] = []
-        notes: list[str] = []
+    def _hear_farewells(self, early: bool, failed: Node | None) -> None:
+        """Have all workers end, and take in what they say about it."""
+        now = self.worker.now
         if not self._ending:
             for other in self.others:
                 self._tell_modes(other)
-                self.messenger.tell(other, "end", *end)
+                self.messenger.tell(other, "end", early, failed, now.time, now.microstep)
         self._ending = True
         for other in self.others:
-            self.hear_farewell(other, rows, notes)
-        return rows, notes
+            self.hear_farewell(other)
 
-    def hear_farewell(self, other: int, rows: list[Row], notes: list[str]) -> None:
+    def hear_farewell(self, other: int) -> None:
         """Wait until a worker has taken its leave."""
         receive = self.messenger.receiver_from(other)
         while other not in self.gone:
             said = self.messenger.heard(receive())  # other messages belong to the tag that failed
             if said[0] == "rows":
-                rows += said[1]
+                self.rows += said[1]
             elif said[0] == "bye":
-                notes += said[1]
+                self.notes += said[1]
                 self.gone.add(other)
             elif said[0] == "failed":
                 self._failed(other, said)

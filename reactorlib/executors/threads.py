@@ -25,7 +25,6 @@ from reactorlib.transport.waiting import Spinner
 from reactorlib.worker.cells import Buffers
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.scheduler import Outbox
-from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 
 
@@ -83,16 +82,16 @@ class Threads(Distributed):
         with suppress(Stopped):
             self.settle()
 
-    def _end_early(self, failure: Failure) -> list[str]:
+    def _end_early(self, failure: Failure) -> None:
         for follower in self.followers.values():
             for reaction in follower.last_reactions(failure.skipped):
                 follower.worker.call(reaction.index)  # makes its cells
-        return super()._end_early(failure)
+        super()._end_early(failure)
 
-    def hear_farewell(self, other: int, rows: list[Row], notes: list[str]) -> None:
+    def hear_farewell(self, other: int) -> None:
         self._leaving = self.followers[other]
         with suppress(Stopped):
-            super().hear_farewell(other, rows, notes)
+            super().hear_farewell(other)
 
     def close(self) -> None:
         """A thread that is stuck in a reaction is left behind: it cannot be killed."""
