@@ -8,14 +8,12 @@ import select
 import signal
 import threading
 from contextlib import suppress
-from time import monotonic, sleep
 
 from reactorlib.executors.failure import Stopped
 from reactorlib.transport.exchange import Exchange
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
 LEAVING, GONE = 1, 2  # stages of a worker's life
-SIGTERM_GRACE_S = 0.3  # for worker 0 to end the run, if every process got a SIGTERM
 _PR_SET_PDEATHSIG = 1
 
 
@@ -26,14 +24,12 @@ class ProcessLife:
     workers as much next to other programs as it gives to any process (sched(7), autogroup).
 
     `parent`: the process of worker 0. `tied`: worker 0 is started by a thread that lives as long as the run.
-    `survives`: the program has a handler of its own for SIGTERM.
     """
 
-    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool, survives: bool) -> None:
+    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool) -> None:
         self.worker = worker
         self.exchange = exchange
         self.stopped = False  # nothing is left to do but to leave
-        self._survives = survives
         self._parent = parent
         self._tied = tied
 
@@ -44,6 +40,7 @@ class ProcessLife:
         # inherit SIG_IGN.
         signal.signal(signal.SIGINT, lambda _number, _frame: None)
         signal.signal(signal.SIGTERM, self.terminate)
+        os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))  # by a reaction
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
         # Linux reports the end of the thread that started a child, not of its process. Also, a process of the fork
         # server is no child of worker 0's, nor is one that has survived it.
@@ -72,16 +69,7 @@ class ProcessLife:
         self.stopped = True
         self.exchange.enter_stage(self.worker, stage)
 
-    def terminate(self, number: int, _frame: object) -> None:
-        """Worker 0 breaks off a reaction like this. Another SIGTERM is for all processes, or ends this one."""
-        if self.stopped:
-            return
-        self.check()
-        if self._survives:
-            return
-        given_up = monotonic() + SIGTERM_GRACE_S
-        while monotonic() < given_up:
-            sleep(SIGTERM_GRACE_S / 30)
+    def terminate(self, _number: int, _frame: object) -> None:
+        """Worker 0 breaks off a reaction like this. A SIGTERM to all processes is worker 0's to obey, as Ctrl-C is."""
+        if not self.stopped:
             self.check()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)

@@ -20,7 +20,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
-from reactorlib.executors.executor import exit_on_signal, signal_behind
+from reactorlib.executors.executor import signal_behind
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, HELD, LEAVING
@@ -75,11 +75,10 @@ class Processes(Distributed):
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
-        survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
         tied = threading.current_thread() is threading.main_thread()
         setup = WorkerSetup(0, self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
-                            main.outside.clock, self.listener.writing, options.trace, survives,
-                            options.library_threads, tied)  # fmt: skip
+                            main.outside.clock, self.listener.writing, options.trace, options.library_threads,
+                            tied)  # fmt: skip
         with _signals_held(self.start_method):
             for worker in self.others:
                 _see_that_descriptors_suffice()

@@ -41,14 +41,13 @@ class WorkerSetup(NamedTuple):
     clock: PhysicalClock
     calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
-    survives: bool  # the program has a handler of its own for SIGTERM
     library_threads: int | None
     tied: bool  # to the thread that starts it: it lives as long as the run
 
 
 def serve(setup: WorkerSetup) -> None:
     """The whole life of a worker process."""
-    life = ProcessLife(setup.worker, setup.parent, setup.exchange, setup.tied, setup.survives)
+    life = ProcessLife(setup.worker, setup.parent, setup.exchange, setup.tied)
     with suppress(Stopped):
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))

@@ -104,6 +104,21 @@ def test_a_process_forked_by_a_reaction_ends_alone(executor: str, index: int) ->
     assert output(executor, script, quiet=False) == "True\nTrue\n(20 ms, 0)\n"
 
 
+def test_a_process_forked_by_a_reaction_obeys_sigterm() -> None:
+    script = """
+        def act(index):
+            if index == 1:
+                child = os.fork()
+                if not child:
+                    time.sleep(60)
+                while not os.waitpid(child, os.WNOHANG)[0]:
+                    os.kill(child, signal.SIGTERM)
+                    time.sleep(0.01)
+        print(go(act, timeout=20 * MSEC).tag)
+    """
+    assert output("processes", script, quiet=False) == "(20 ms, 0)\n"
+
+
 @EVERY
 def test_a_run_may_have_thousands_of_open_files(executor: str) -> None:
     script = """
