@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from math import inf
 
 from reactorlib.elaboration.records import Node
-from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.worker.cells import Event
 from reactorlib.worker.coordinator import Coordinator, Schedule
@@ -20,7 +19,6 @@ from reactorlib.worker.walked_schedule import Walk
 # Compiling a reaction costs as much as walking it some 40 more times, and the first use imports the compiler. So a
 # set of events is compiled when it comes for this time. Beyond COMPILED_STEPS all others are walked.
 SEEN_OFTEN = 64
-WAYS = ("", "compiled", "walked")  # of REACTORLIB_SCHEDULES
 
 
 class Inline(Executor):
@@ -31,9 +29,7 @@ class Inline(Executor):
     def __init__(self, coordinator: Coordinator) -> None:
         super().__init__(coordinator)
         self.walk = Walk(self.worker)
-        self.way = os.environ.get("REACTORLIB_SCHEDULES", "")
-        if self.way not in WAYS:
-            raise RunError(f"REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got {self.way!r}")
+        self.way = os.environ.get("REACTORLIB_SCHEDULES")
         self._together: dict[frozenset[Event], Schedule] = {}
         self._seen: dict[frozenset[Event], int] = {}
 
