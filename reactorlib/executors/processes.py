@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
@@ -36,7 +36,6 @@ from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.coordinator import Coordinator
 
-DESCRIPTORS = 2  # pairs of them, which a new process takes
 LOOK_S = 0.02  # between two looks at a process that is to end
 
 
@@ -81,7 +80,6 @@ class Processes(Distributed):
                             tied)  # fmt: skip
         with _signals_held(self.start_method):
             for worker in self.others:
-                _see_that_descriptors_suffice()
                 own = setup._replace(worker=worker)
                 process = context.Process(target=serve, args=(own,), name=f"reactor worker {worker}")
                 with forking_knowingly():
@@ -160,14 +158,6 @@ def exit_code(process: BaseProcess) -> int | None:
 
 def _lives(process: BaseProcess) -> bool:
     return process.exitcode is None and not wait_for([process.sentinel], timeout=0)
-
-
-def _see_that_descriptors_suffice() -> None:
-    """Raise OSError where there are too few for another process: multiprocessing loses those that it did get."""
-    with ExitStack() as stack:
-        for _ in range(DESCRIPTORS):
-            for descriptor in os.pipe():
-                stack.callback(os.close, descriptor)
 
 
 @contextmanager
