@@ -75,13 +75,12 @@ class Processes(Distributed):
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
         tied = threading.current_thread() is threading.main_thread()
-        setup = WorkerSetup(0, self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
+        setup = WorkerSetup(self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
                             main.outside.clock, self.listener.writing, options.trace, options.library_threads,
                             tied)  # fmt: skip
         with _signals_held(self.start_method):
             for worker in self.others:
-                own = setup._replace(worker=worker)
-                process = context.Process(target=serve, args=(own,), name=f"reactor worker {worker}")
+                process = context.Process(target=serve, args=(worker, setup), name=f"reactor worker {worker}")
                 with forking_knowingly():
                     process.start()
                 self.processes[worker] = process

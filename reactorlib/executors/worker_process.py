@@ -29,9 +29,8 @@ from reactorlib.worker.worker import Worker
 
 
 class WorkerSetup(NamedTuple):
-    """Arguments of a worker process. `program` is pickled as class and parameters if it is spawned."""
+    """Arguments of all worker processes. `program` is pickled as class and parameters if it is spawned."""
 
-    worker: int
     parent: int  # process id
     exchange: Exchange
     program: Elaborated | bytes
@@ -45,18 +44,18 @@ class WorkerSetup(NamedTuple):
     tied: bool  # to the thread that starts it: it lives as long as the run
 
 
-def serve(setup: WorkerSetup) -> None:
+def serve(number: int, setup: WorkerSetup) -> None:
     """The whole life of a worker process."""
-    life = ProcessLife(setup.worker, setup.parent, setup.exchange, setup.tied)
+    life = ProcessLife(number, setup.parent, setup.exchange, setup.tied)
     with suppress(Stopped):
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        messenger, outbox = Messenger(setup.exchange.endpoint(setup.worker, life.check)), Outbox()
+        messenger, outbox = Messenger(setup.exchange.endpoint(number, life.check)), Outbox()
         try:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
             buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
-            worker = Worker(_program(setup), setup.worker, outside, outbox, setup.traced, buffers=buffers)
+            worker = Worker(_program(number, setup), number, outside, outbox, setup.traced, buffers=buffers)
             follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING))
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
@@ -65,13 +64,13 @@ def serve(setup: WorkerSetup) -> None:
         life.enter(GONE)
 
 
-def _program(setup: WorkerSetup) -> Elaborated:
+def _program(number: int, setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
     cls, parameters = pickle.loads(setup.program)
     program = elaborated(cls, **parameters)
     assert setup.likeness is not None
-    names = ("worker 0", f"worker {setup.worker}")
+    names = ("worker 0", f"worker {number}")
     differs = difference((setup.likeness, likeness(program, setup.partition)), names)
     if differs is not None:
         raise RunError(
