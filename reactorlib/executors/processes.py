@@ -50,7 +50,6 @@ class Processes(Distributed):
             options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
         )
         self.processes: dict[int, BaseProcess] = {}
-        self.owner = os.getpid()
         self._at_exit: Finalize | None = None
         ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
@@ -75,7 +74,7 @@ class Processes(Distributed):
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
         tied = threading.current_thread() is threading.main_thread()
-        setup = WorkerSetup(self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
+        setup = WorkerSetup(os.getpid(), self.exchange, handed, found, self.partition, main.buffers.crossing,
                             main.outside.clock, self.listener.writing, options.trace, options.library_threads,
                             tied)  # fmt: skip
         with _signals_held(self.start_method):
@@ -128,8 +127,6 @@ class Processes(Distributed):
         self.kill()
 
     def kill(self) -> None:
-        if os.getpid() != self.owner:
-            return  # a process forked from this one is at its exit
         while self.processes:
             worker, process = next(iter(self.processes.items()))
             with suppress(ValueError):  # closed already, or somebody else took its exit status
