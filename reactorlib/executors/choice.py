@@ -37,10 +37,7 @@ def check_names(
 
 
 def make_executor(coordinator: Coordinator) -> Executor:
-    """The executor of a run that is on no ranks.
-
-    `auto`: inline if nothing can run side by side, else threads without a GIL and processes with one.
-    """
+    """The executor of a run that is on no ranks."""
     program, options = coordinator.program, coordinator.options
     name, reason = options.executor, ""
     if name == "inline":

@@ -192,7 +192,6 @@ class Distributed(Executor):
             self._restarted[other].clear()
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
-        """The action of a wait on worker 0."""
         messenger, waiting = self.messenger, self.waiting
         receive, unpack = messenger.receiver_from(other), messenger.unpacker(readers)
 

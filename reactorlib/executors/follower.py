@@ -146,7 +146,6 @@ class Follower:
         self.parts[number] = schedule, heirs, fill
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
-        """The action of a wait on this worker."""
         receive, unpack = self.messenger.receiver_from(other), self.messenger.unpacker(readers)
 
         def wait() -> None:
@@ -182,7 +181,6 @@ class Follower:
         self.messenger.tell(0, "bye", notes)
 
     def hand_in(self, rows: list[Row]) -> None:
-        """Send what was recorded to worker 0."""
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
             try:

@@ -32,7 +32,6 @@ class PortableFailure(NamedTuple):
 
     @staticmethod
     def in_brief(failure: Failure) -> PortableFailure:
-        """The same in few words."""
         return PortableFailure.of(Failure(WorkerError(words_of(failure.error)[:LONGEST_TEXT]), failure.node))
 
     def rebuilt(self) -> Failure:

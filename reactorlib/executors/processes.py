@@ -86,7 +86,6 @@ class Processes(Distributed):
         self.await_ready()
 
     def check(self) -> None:
-        """Whether all processes live, and in time."""
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
             if (process.exitcode is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
@@ -119,7 +118,6 @@ class Processes(Distributed):
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
 
     def close(self) -> None:
-        """Let the processes leave, but for those that are still in a reaction after a second; free all."""
         deadline = monotonic() + LONGEST_END_S
         for worker, process in self.processes.items():
             while _lives(process) and (monotonic() < deadline or self.exchange.stage_of(worker) == LEAVING):

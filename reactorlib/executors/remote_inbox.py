@@ -79,7 +79,6 @@ class InboxListener:
             pass_on(call, self._inbox)
 
     def close(self) -> None:
-        """End the thread, close the descriptors."""
         if self._thread is not None:
             with suppress(OSError):
                 self.writing.send(b"")

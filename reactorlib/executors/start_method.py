@@ -25,10 +25,7 @@ _INTERPRETERS_WARNING = r".*multi-threaded, use of fork\(\) may lead to deadlock
 
 
 def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -> str:
-    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program, if it cannot.
-
-    Raises RunError for an unknown method.
-    """
+    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program."""
     known = multiprocessing.get_all_start_methods()
     set_for_all = multiprocessing.get_start_method(allow_none=True)
     # The first use of multiprocessing also sets the default, so the default is nobody's choice.

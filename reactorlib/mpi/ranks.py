@@ -62,7 +62,6 @@ class Ranks:
     # Messages
 
     def tell(self, rank: int, kind: int, value: Any = None) -> None:
-        """Send a value to another rank."""
         request = self._control.isend(value, rank, kind)
         self._await(request.Test)
 

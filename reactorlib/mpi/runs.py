@@ -66,9 +66,8 @@ def _agreed(
     with ranks.together(place):
         count = options.workers or ranks.size
         if count > ranks.size:
-            there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
             raise RunError(
-                f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
+                f"workers={count}, but there are {ranks.size} ranks: each worker is a rank, which the launcher starts: "
                 f"mpiexec -n {count} ..."
             )
         program = make_program()
