@@ -58,11 +58,8 @@ class Messenger:
         self.sender_to(worker)(pickle.dumps((name, *arguments), 5) + bytes([CONTROL]))
 
     def fail(self, failure: Failure) -> None:
-        """Report a failure to worker 0, in few words if shared memory has no room for more."""
-        try:
-            self.tell(0, "failed", PortableFailure.of(failure))
-        except WorkerError:
-            self.tell(0, "failed", PortableFailure.in_brief(failure))
+        """Report a failure to worker 0."""
+        self.tell(0, "failed", PortableFailure.of(failure))
 
     def heard(self, message: Any) -> tuple[Any, ...]:
         """The name and the arguments of a control message; a name that nobody knows for a message of a tag."""

@@ -11,8 +11,6 @@ from reactorlib.elaboration.records import Node
 from reactorlib.errors import StandIn, StandInError, WorkerError, kind_of, words_of
 from reactorlib.executors.failure import Failure
 
-LONGEST_TEXT = 1000  # characters of an error for which there is no room
-
 
 class PortableFailure(NamedTuple):
     """A Failure as it travels. `stand_in` is for an exception that cannot; `where` is its traceback."""
@@ -29,10 +27,6 @@ class PortableFailure(NamedTuple):
         where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
         stand_in = (StandInError if isinstance(error, Exception) else StandIn)(kind_of(error), words_of(error))
         return PortableFailure(portable(error), stand_in, where, failure.node)
-
-    @staticmethod
-    def in_brief(failure: Failure) -> PortableFailure:
-        return PortableFailure.of(Failure(WorkerError(words_of(failure.error)[:LONGEST_TEXT]), failure.node))
 
     def rebuilt(self) -> Failure:
         """The failure on the receiver's side. A note of its exception holds the traceback in the worker."""

@@ -41,13 +41,8 @@ class RemoteInbox(Outside):
         self._send(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
-        if self.over or os.getpid() != self.process:
-            return
-        failure = Failure(error, None)
-        try:
-            self._send(pickle.dumps((thread, PortableFailure.of(failure))))
-        except OSError:  # too long
-            self._send(pickle.dumps((thread, PortableFailure.in_brief(failure))))
+        if not self.over and os.getpid() == self.process:
+            self._send(pickle.dumps((thread, PortableFailure.of(Failure(error, None)))))
 
 
 def pass_on(call: bytes, inbox: Inbox) -> None:
