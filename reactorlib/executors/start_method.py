@@ -91,20 +91,8 @@ def forking_knowingly() -> Iterator[None]:
     """Keep the interpreter's warning of a fork next to threads from ending the fork halfway.
 
     `choose_start_method` has warned before. Where warnings are errors, Python 3.15 raises this one in the parent, and
-    nobody would know the new process. Filters are the process's, so runs in several threads take turns.
+    nobody would know the new process.
     """
-    with _turn, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _INTERPRETERS_WARNING, DeprecationWarning)
         yield
-
-
-_turn = threading.Lock()
-
-
-def _renew_turn() -> None:
-    """In a forked process, where nobody would release the lock of the parent's thread."""
-    global _turn
-    _turn = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_turn)
