@@ -86,15 +86,14 @@ class Distributed(Executor):
     # Schedules
 
     def alone(self, event: Event) -> Schedule:
-        return self.together((event,))
+        schedule = event.schedule_alone = self.together((event,))
+        return schedule
 
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
         found = self._together.get(key)
         if found is None:
             found = self._together[key] = self._compile(key)
-            if len(key) == 1:
-                next(iter(key)).schedule_alone = found
         return found
 
     def pausing(self, events: Collection[Event]) -> PausingSchedule:

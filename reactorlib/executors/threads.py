@@ -40,7 +40,7 @@ class Threads(Distributed):
         self.mail = {(one, other): Mailbox(spinners[other]) for one, other in permutations(workers, 2)}
         self.over = False  # threads leave at once
         self.followers: dict[int, ThreadFollower] = {}
-        self._main_thread: int | None = None
+        self._main_thread = threading.get_native_id()
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
         shared = Buffers(Pool().allocate, None, range(maxsize))
@@ -52,7 +52,6 @@ class Threads(Distributed):
         return [thread for number, thread in threads.items() if number != worker and thread is not None]
 
     def start(self) -> None:
-        self._main_thread = threading.get_native_id()
         self.followers.update((number, ThreadFollower(self, number)) for number in self.others)
         for follower in self.followers.values():
             follower.thread.start()
