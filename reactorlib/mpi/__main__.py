@@ -9,7 +9,7 @@ The first rank runs the script. The others import it, as spawned processes do, s
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     sys.path.insert(0, str(path.resolve().parent))
     ranks = joined()
     if ranks.rank:
-        serve(ranks, partial(_execute, path, "__mp_main__"))
+        serve(ranks, cache(partial(_execute, path, "__mp_main__")))
         return 0
     ranks.is_served = True
     try:

@@ -18,7 +18,7 @@ from reactorlib.executors.executor import Executor
 from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
 from reactorlib.executors.start_method import pickled_program
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
-from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
+from reactorlib.mpi.ranks import SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
@@ -101,12 +101,7 @@ def lead_session(coordinator: Coordinator) -> Executor:
     modules = [name for name in VERSIONED if name in sys.modules]
     ranks.request(SessionRequest(pickled, options, modules))
     placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
-    ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
-    try:
-        executor = MPI(coordinator, placed, ranks)
-    except BaseException:
-        ranks.give_up()
-        raise
+    executor = MPI(coordinator, placed, ranks)
     ranks.end_session = executor.kill
     return executor
 
@@ -114,14 +109,12 @@ def lead_session(coordinator: Coordinator) -> Executor:
 def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     """On the other ranks: serve the sessions of the first one, until it has no more.
 
-    `load_main` defines what the script does, for the first of them.
+    `load_main` defines what the script does.
     """
-    main = [load_main]  # empty, once it is loaded
     life = RankLife(ranks)
 
     def make_program(request: SessionRequest) -> Elaborated:
-        while main:
-            main.pop()()
+        load_main()
         for name in request.modules:
             import_module(name)
         cls, given = pickle.loads(request.pickled)
