@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Elaborated
@@ -82,14 +82,6 @@ def _agreed(
 # Sessions
 
 
-class SessionRequest(NamedTuple):
-    """A session for the other ranks to serve."""
-
-    pickled: bytes  # the pickle of a class and its parameters
-    options: Options
-    modules: Sequence[str]  # whose values travel
-
-
 def lead_session(coordinator: Coordinator) -> Executor:
     """Have the other ranks serve the session of this coordinator. Returns its executor."""
     program, options, ranks = coordinator.program, coordinator.options, serving()
@@ -98,8 +90,8 @@ def lead_session(coordinator: Coordinator) -> Executor:
         ended_runs.collect()  # a session that was forgotten ends here
     if ranks.end_session is not None:
         raise RunError("the ranks serve one session at a time: close the other one first")
-    modules = [name for name in VERSIONED if name in sys.modules]
-    ranks.request(SessionRequest(pickled, options, modules))
+    modules = [name for name in VERSIONED if name in sys.modules]  # whose values travel
+    ranks.request((pickled, options, modules))
     placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
     executor = MPI(coordinator, placed, ranks)
     ranks.end_session = executor.kill
@@ -107,24 +99,23 @@ def lead_session(coordinator: Coordinator) -> Executor:
 
 
 def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
-    """On the other ranks: serve the sessions of the first one, until it has no more.
-
-    `load_main` defines what the script does.
-    """
+    """On the other ranks: serve the sessions of the first one, as `load_main` defines them, until it has no more."""
     life = RankLife(ranks)
 
-    def make_program(request: SessionRequest) -> Elaborated:
+    def make_program(pickled: bytes, modules: list[str]) -> Elaborated:
         load_main()
-        for name in request.modules:
+        for name in modules:
             import_module(name)
-        cls, given = pickle.loads(request.pickled)
+        cls, given = pickle.loads(pickled)
         return elaborated(cls, **given)
 
     with life.handling_signals():
         while (request := ranks.hear(0, SERVE)) is not None:
+            pickled, options, modules = request
+            make = partial(make_program, pickled, modules)
             try:
-                program, placed = _agreed(ranks, "Session()", partial(make_program, request), request.options, likeness)
+                program, placed = _agreed(ranks, "Session()", make, options, likeness)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:
-                serve_run(ranks, life, program, placed, request.options.trace)
+                serve_run(ranks, life, program, placed, options.trace)
