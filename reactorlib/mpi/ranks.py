@@ -146,15 +146,10 @@ class Ranks:
             self._holds = False
             self.tell_all(RELEASE)
 
-    def give_up(self) -> None:
-        """On the first rank: end the session that the others serve, if there is one."""
-        if self.end_session is not None:
-            self.end_session()
-            self.end_session = None
-
     def request(self, what: Any) -> None:
         """On the first rank: have the others serve a session in place of any other, or end (None)."""
-        self.give_up()
+        if self.end_session is not None:
+            self.end_session()
         self._release()
         self.tell_all(SERVE, what)
 
