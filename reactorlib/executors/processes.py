@@ -21,7 +21,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import signal_behind
-from reactorlib.executors.likeness import Likeness, likeness
+from reactorlib.executors.likeness import likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, HELD, LEAVING
 from reactorlib.executors.remote_inbox import InboxListener
@@ -66,15 +66,14 @@ class Processes(Distributed):
     def start(self) -> None:
         main, program, options = self.worker, self.worker.program, self.coordinator.options
         handed: Any = program
-        found: Likeness | None = None
         if self.start_method != "fork":
-            handed, found = pickled_program(program.cls, program.parameters), likeness(program, self.partition)
+            handed = pickled_program(program.cls, program.parameters), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
         tied = threading.current_thread() is threading.main_thread()
-        setup = WorkerSetup(os.getpid(), self.exchange, handed, found, self.partition, main.buffers.crossing,
+        setup = WorkerSetup(os.getpid(), self.exchange, handed, self.partition, main.buffers.crossing,
                             main.outside.clock, self.listener.writing, options.trace, options.library_threads,
                             tied)  # fmt: skip
         with _signals_held(self.start_method):

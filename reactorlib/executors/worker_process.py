@@ -29,12 +29,11 @@ from reactorlib.worker.worker import Worker
 
 
 class WorkerSetup(NamedTuple):
-    """Arguments of all worker processes. `program` is pickled as class and parameters if it is spawned."""
+    """Arguments of all worker processes."""
 
     parent: int  # process id
     exchange: Exchange
-    program: Elaborated | bytes
-    likeness: Likeness | None  # of worker 0's program, if it is spawned
+    program: Elaborated | tuple[bytes, Likeness]  # the pickle for processes that are spawned, and worker 0's likeness
     partition: Partition
     crossing_cells: Container[Cell]  # whose values other workers read
     clock: PhysicalClock
@@ -67,11 +66,11 @@ def serve(number: int, setup: WorkerSetup) -> None:
 def _program(number: int, setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
-    cls, parameters = pickle.loads(setup.program)
+    pickled, expected = setup.program
+    cls, parameters = pickle.loads(pickled)
     program = elaborated(cls, **parameters)
-    assert setup.likeness is not None
     names = ("worker 0", f"worker {number}")
-    differs = difference((setup.likeness, likeness(program, setup.partition)), names)
+    differs = difference((expected, likeness(program, setup.partition)), names)
     if differs is not None:
         raise RunError(
             f"{differs}; what a constructor makes must not depend on the process, as the order of a set does"
