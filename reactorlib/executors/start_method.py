@@ -1,7 +1,6 @@
 """How worker processes start: as the caller asks, otherwise by the rule in docs/guide/executors.md.
 
-Native threads do not count as threads next to which a fork is dangerous: the pools of OpenBLAS and torch are limited to
-one thread in a forked worker.
+Native threads do not count, as the pools of OpenBLAS and torch are limited to one thread in a forked worker.
 """
 
 from __future__ import annotations
