@@ -58,7 +58,6 @@ class Distributed(Executor):
         self.gone: set[int] = set()  # workers that have taken their leave
         self.rows: list[Row] = []  # what they recorded
         self.notes: list[str] = []  # the errors of their last reactions, in words
-        self._ending = False  # workers were told to leave
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
@@ -125,7 +124,6 @@ class Distributed(Executor):
         self._pausing.clear()
         for event in self.worker.events:
             event.schedule_alone = None
-        self._numbers = count()
         self.loader.forget()
         self.compiled = 0
         for other in self.others:
@@ -284,13 +282,11 @@ class Distributed(Executor):
 
     def _hear_farewells(self, early: bool, failed: Node | None) -> None:
         """Have all workers end, and take in what they say about it."""
-        now = self.worker.now
-        if not self._ending:
-            for other in self.others:
-                self._tell_modes(other)
-                self.messenger.tell(other, "end", early, failed, now.time, now.microstep)
-        self._ending = True
-        for other in self.others:
+        now, left = self.worker.now, [other for other in self.others if other not in self.gone]
+        for other in left:  # once more if an interrupt came: a worker that has ended does not read it
+            self._tell_modes(other)
+            self.messenger.tell(other, "end", early, failed, now.time, now.microstep)
+        for other in left:
             self.hear_farewell(other)
 
     def hear_farewell(self, other: int) -> None:

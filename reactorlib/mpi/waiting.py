@@ -29,7 +29,7 @@ class RankWaiter:
         self._spinner = Spinner(spin_ns, lambda: neighbours)
         set_timer_slack(TIMER_SLACK_NS)
 
-    def wait(self, arrived: Callable[[], bool], meanwhile: Callable[[], None] | None = None) -> None:
+    def wait(self, arrived: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Wait until `arrived()` or until the check raises. Call `meanwhile` between looks."""
         now = began = clock()
         while now < began + LOOK_NS:
@@ -44,8 +44,7 @@ class RankWaiter:
                 if arrived():
                     return
             self.check()
-            if meanwhile is not None:
-                meanwhile()
+            meanwhile()
             sleep(min(max((clock() - began) // PATIENCE, SHORTEST_SLEEP_NS), LONGEST_SLEEP_NS) / 1e9)
 
     def close(self) -> None:
