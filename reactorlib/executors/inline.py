@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from math import inf
 
 from reactorlib.elaboration.records import Node
@@ -38,7 +39,7 @@ class Inline(Executor):
         if event.seen >= self._seen_enough():
             schedule = event.schedule_alone = self._compile([event])
             return schedule
-        return self._walk([event])
+        return partial(self.walk.schedule, (event,))
 
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
@@ -52,16 +53,13 @@ class Inline(Executor):
             return found
         if len(self._seen) > 4096:  # sets that do not come back are forgotten
             self._seen.clear()
-        return self._walk(key)
+        return partial(self.walk.schedule, key)
 
     def _seen_enough(self) -> float:
         """How often a set of events comes before it is compiled."""
         if self.way:
             return 1 if self.way == "compiled" else inf
         return SEEN_OFTEN if self.compiled < COMPILED_STEPS else inf
-
-    def _walk(self, events: Iterable[Event]) -> Schedule:
-        return lambda time, soon: self.walk.schedule(events, time, soon)
 
     def _compile(self, events: Iterable[Event]) -> Schedule:
         from reactorlib.schedule.plan import plan_of
