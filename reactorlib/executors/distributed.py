@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from itertools import count
+from sys import maxsize
 from typing import Any
 
 from reactorlib.elaboration.records import Node
@@ -37,18 +38,15 @@ class Distributed(Executor):
     """Schedules of worker 0, and what it tells the others and hears from them.
 
     Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
-    `shared`: for values of cells that workers share.
     """
 
-    def __init__(
-        self, coordinator: Coordinator, partition: Partition, messenger: Messenger, shared: Buffers | None = None
-    ) -> None:
+    def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        if shared is None:
-            shared = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
-        super().__init__(coordinator, partition.workers, shared)
+        crossing = range(maxsize) if messenger.shares_cells else self.splitter.crossing_cells()
+        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+        super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag

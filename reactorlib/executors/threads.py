@@ -8,7 +8,6 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from itertools import permutations
-from sys import maxsize
 from time import monotonic
 from typing import Any
 
@@ -20,9 +19,7 @@ from reactorlib.executors.follower import Follower
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.messenger import ThreadMessenger
 from reactorlib.schedule.partition import Partition
-from reactorlib.transport.pool import Pool
 from reactorlib.transport.waiting import Spinner
-from reactorlib.worker.cells import Buffers
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
@@ -43,8 +40,7 @@ class Threads(Distributed):
         self._main_thread = threading.get_native_id()
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
-        shared = Buffers(Pool().allocate, None, range(maxsize))
-        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check), shared)
+        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
 
     def _threads_beside(self, worker: int) -> list[int]:
         """The system's numbers of the threads of the other workers, as far as they have begun."""
