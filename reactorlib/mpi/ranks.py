@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
-from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NoReturn
@@ -33,15 +32,21 @@ class Ranks:
     """This rank among all; one object in a process, see `joined`. `comm` is for workers' messages alone."""
 
     def __init__(self) -> None:
-        mpi = _mpi()
-        world = mpi.COMM_WORLD
+        try:
+            from mpi4py import MPI
+        except ImportError as error:
+            raise RunError(
+                f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
+                "where the machine has an MPI of its own"
+            ) from error
+        world: Any = MPI.COMM_WORLD
         if world.size == 1 and not is_launched():
             command = " ".join(["python", *sys.orig_argv[1:]])
             raise RunError(f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}")
         self.comm, self._control = world.Dup(), world.Dup()
         for comm in (self.comm, self._control):
-            comm.Set_errhandler(mpi.ERRORS_ARE_FATAL)
-        self._any = mpi.ANY_SOURCE
+            comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+        self._any = MPI.ANY_SOURCE
         self.rank: int = world.rank
         self.size: int = world.size
         self.runs = 0
@@ -201,16 +206,6 @@ def is_first() -> bool:
 def is_launched() -> bool:
     """Whether a launcher of MPI started this process."""
     return any(name in os.environ for name in LAUNCHED)
-
-
-def _mpi() -> Any:
-    try:
-        return import_module("mpi4py.MPI")
-    except ImportError as error:
-        raise RunError(
-            f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
-            "where the machine has an MPI of its own"
-        ) from error
 
 
 def _shared_files() -> list[str]:
