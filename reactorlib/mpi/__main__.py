@@ -26,10 +26,10 @@ def main(arguments: list[str]) -> int:
     sys.argv[:] = arguments
     sys.path.insert(0, str(path.resolve().parent))
     ranks = joined()
+    ranks.is_served = True
     if ranks.rank:
         serve(ranks, cache(partial(_execute, path, "__mp_main__")))
         return 0
-    ranks.is_served = True
     try:
         _execute(path, "__main__")
     except SystemExit:

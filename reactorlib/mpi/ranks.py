@@ -50,7 +50,7 @@ class Ranks:
         self.rank: int = world.rank
         self.size: int = world.size
         self.runs = 0
-        self.is_served = False  # on the first rank, whether the others wait for `request`
+        self.is_served = False  # whether the others serve the first rank: they wait for `request`
         self.is_broken = False  # whether the other ranks may neither receive from this one nor answer
         self.end_session: Callable[[], None] | None = None  # on the first rank, while the others serve one
         self.leave_by: tuple[float, int] | None = None  # after a signal, when this rank ends by itself, and its status
@@ -190,7 +190,7 @@ def joined() -> Ranks:
 
 def serving() -> Ranks:
     """The ranks, on the first of them. RunError where the others do not serve."""
-    if _ranks is None or not _ranks.is_served:
+    if _ranks is None or not _ranks.is_served or _ranks.rank:
         raise RunError(
             "a session on ranks is driven by the first of them, whose script the others serve: "
             "mpiexec -n 4 python -m reactorlib.mpi script.py"

@@ -15,7 +15,7 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
-from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
+from reactorlib.executors.likeness import VERSIONED, difference, likeness, parameters, versions
 from reactorlib.executors.start_method import pickled_program
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
 from reactorlib.mpi.ranks import SERVE, Ranks, joined, serving
@@ -26,7 +26,6 @@ from reactorlib.worker.options import Options
 Made = TypeVar("Made", bound=Elaborated)
 Result = TypeVar("Result")
 MakeExecutor = Callable[[Coordinator], Executor]
-Aspects = Callable[[Made, Partition], Likeness]
 
 COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
 
@@ -42,13 +41,8 @@ def on_ranks(
     ranks = joined()
     if ranks.is_served:
         raise RunError("run(executor='mpi') is called by all ranks, and these serve sessions: use Session()")
-    shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
+    program, placed = _agreed(ranks, "run()", make_program, options)
     life = RankLife(ranks)
-
-    def aspects(program: Elaborated, placed: Partition) -> Likeness:
-        return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
-
-    program, placed = _agreed(ranks, "run()", make_program, options, aspects)
     result = None
     with life.handling_signals() if ranks.rank else nullcontext():
         with ranks.together("the end of run()"):
@@ -59,9 +53,7 @@ def on_ranks(
         return ranks.gather(result, "the result of run()")[0]  # type: ignore[no-any-return]
 
 
-def _agreed(
-    ranks: Ranks, place: str, make_program: Callable[[], Made], options: Options, aspects: Aspects[Made]
-) -> tuple[Made, Partition]:
+def _agreed(ranks: Ranks, place: str, make_program: Callable[[], Made], options: Options) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):
         count = options.workers or ranks.size
@@ -72,7 +64,11 @@ def _agreed(
             )
         program = make_program()
         placed = partition(program, count, options.placement)
-    found = difference(ranks.gather(versions() | aspects(program, placed), place), ranks.names)
+    aspects = versions()
+    if not ranks.is_served:  # else the first rank has sent parameters and options
+        shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
+        aspects |= parameters(program) | {"the options of run()": shown}
+    found = difference(ranks.gather(aspects | likeness(program, placed), place), ranks.names)
     if found is not None:
         ranks.fail(RunError(found))
     ranks.runs += 1
@@ -92,7 +88,7 @@ def lead_session(coordinator: Coordinator) -> Executor:
         raise RunError("the ranks serve one session at a time: close the other one first")
     modules = [name for name in VERSIONED if name in sys.modules]  # whose values travel
     ranks.request((pickled, options, modules))
-    placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
+    placed = _agreed(ranks, "Session()", lambda: program, options)[1]
     executor = MPI(coordinator, placed, ranks)
     ranks.end_session = executor.kill
     return executor
@@ -114,7 +110,7 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
             pickled, options, modules = request
             make = partial(make_program, pickled, modules)
             try:
-                program, placed = _agreed(ranks, "Session()", make, options, likeness)
+                program, placed = _agreed(ranks, "Session()", make, options)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:
