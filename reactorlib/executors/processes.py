@@ -9,8 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
@@ -76,12 +75,16 @@ class Processes(Distributed):
         setup = WorkerSetup(os.getpid(), self.exchange, handed, self.partition, main.buffers.crossing,
                             main.outside.clock, self.listener.writing, options.trace, options.library_threads,
                             tied)  # fmt: skip
-        with _signals_held(self.start_method):
+        # Ctrl-C meets forked processes with their handlers in place. A fork server would keep the mask.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD if self.start_method == "fork" else ())
+        try:
             for worker in self.others:
                 process = context.Process(target=serve, args=(worker, setup), name=f"reactor worker {worker}")
                 with forking_knowingly():
                     process.start()
                 self.processes[worker] = process
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.await_ready()
 
     def check(self) -> None:
@@ -119,8 +122,9 @@ class Processes(Distributed):
     def close(self) -> None:
         deadline = monotonic() + LONGEST_END_S
         for worker, process in self.processes.items():
-            while _lives(process) and (monotonic() < deadline or self.exchange.stage_of(worker) == LEAVING):
-                process.join(LOOK_S)
+            while process.exitcode is None and not wait_for([process.sentinel], LOOK_S):
+                if monotonic() > deadline and self.exchange.stage_of(worker) != LEAVING:
+                    break
         self.kill()
 
     def kill(self) -> None:
@@ -147,20 +151,3 @@ def exit_code(process: BaseProcess) -> int | None:
     process.kill()
     process.join()
     return process.exitcode
-
-
-def _lives(process: BaseProcess) -> bool:
-    return process.exitcode is None and not wait_for([process.sentinel], timeout=0)
-
-
-@contextmanager
-def _signals_held(start_method: str) -> Iterator[None]:
-    """Ctrl-C meets forked processes with their handlers in place. A fork server would keep the mask."""
-    if start_method != "fork":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
