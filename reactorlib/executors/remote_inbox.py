@@ -23,19 +23,16 @@ LONGEST_CALL = 1 << 20
 
 
 class RemoteInbox(Outside):
-    """Stands for the inbox of a run in another process. `send` takes a call there, `announce` has it listen."""
+    """Stands for the inbox of a run in another process. `send` takes a call there, `announce` once has it listen."""
 
-    def __init__(
-        self, clock: PhysicalClock, send: Callable[[bytes], Any], announce: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, clock: PhysicalClock, send: Callable[[bytes], Any], announce: Callable[[], None]) -> None:
         super().__init__(clock)
         self._send = send
-        self._announce = announce  # None: not needed, or done
+        self._announce = announce
 
     def adopt(self) -> None:
-        announce, self._announce = self._announce, None
-        if announce is not None:
-            announce()
+        announce, self._announce = self._announce, lambda: None
+        announce()
 
     def stop(self) -> None:
         self._send(pickle.dumps(None))

@@ -153,8 +153,9 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         with closing(PhysicalClock(offset)) as clock:
             crossing = Splitter(program, placed, copies=True).crossing_cells()
             buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-            outside = RemoteInbox(clock, life.calls.append)
-            worker = Worker(program, ranks.rank, outside, Outbox(), traced, buffers=buffers)
+            outbox = Outbox()
+            outside = RemoteInbox(clock, life.calls.append, outbox.listen)
+            worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=buffers)
             _RankFollower(worker, placed, messenger, life, shift).live()
     except Stopped:
         ranks.tell(0, LEFT, (ranks.runs, ranks.rank))
