@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
-from inspect import Parameter
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
 from reactorlib.elaboration.records import Elaborated
-from reactorlib.errors import RunError, closest
+from reactorlib.errors import RunError
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 
-OF_RUN = ("timeout", "fast", "keepalive")  # options that a Session does not have
-
 
 def check_names(
     caller: str, program: type[Reactor] | Elaborated, parameters: Mapping[str, object], options: Options
 ) -> None:
-    """Raise RunError for an option of `caller`, "run" or "Session", that may as well be meant for the constructor.
-
-    And for a parameter that the constructor does not take, if it is a misspelt option.
-    """
+    """Raise RunError for an option of `caller`, "run" or "Session", that may as well be meant for the constructor."""
     if isinstance(program, Elaborated):
         if parameters:
             raise RunError(f"a Program has its parameters already, got {', '.join(parameters)}")
@@ -41,18 +34,10 @@ def check_names(
                 f"{caller}(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
                 f"{caller}(elaborate({program.__name__}, ...), {name}=...) for the option"
             )
-    names = [field.name for field in fields(options) if caller == "run" or field.name not in OF_RUN]
-    for name in parameters:
-        close = None if name in taken else closest(name, (*taken, *names))
-        if close in names and not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
-            raise RunError(f"{name}= is no option of {caller}: did you mean {close}=?")
 
 
 def make_executor(coordinator: Coordinator) -> Executor:
-    """The executor of a run that is on no ranks.
-
-    `auto`: inline if nothing can run side by side, else threads without a GIL and processes with one.
-    """
+    """The executor of a run that is on no ranks."""
     program, options = coordinator.program, coordinator.options
     name, reason = options.executor, ""
     if name == "inline":

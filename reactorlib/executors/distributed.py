@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from itertools import count
+from sys import maxsize
 from typing import Any
 
 from reactorlib.elaboration.records import Node
@@ -36,18 +38,15 @@ class Distributed(Executor):
     """Schedules of worker 0, and what it tells the others and hears from them.
 
     Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
-    `shared`: for values of cells that workers share.
     """
 
-    def __init__(
-        self, coordinator: Coordinator, partition: Partition, messenger: Messenger, shared: Buffers | None = None
-    ) -> None:
+    def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        if shared is None:
-            shared = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
-        super().__init__(coordinator, partition.workers, shared)
+        crossing = range(maxsize) if messenger.shares_cells else self.splitter.crossing_cells()
+        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+        super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
@@ -55,7 +54,8 @@ class Distributed(Executor):
         self.lost: WorkerError | None = None  # the error for a worker that died
         self.aborted = False  # workers were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
-        self._ending = False  # workers were told to leave
+        self.rows: list[Row] = []  # what they recorded
+        self.notes: list[str] = []  # the errors of their last reactions, in words
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
@@ -83,15 +83,14 @@ class Distributed(Executor):
     # Schedules
 
     def alone(self, event: Event) -> Schedule:
-        return self.together((event,))
+        schedule = event.schedule_alone = self.together((event,))
+        return schedule
 
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
         found = self._together.get(key)
         if found is None:
             found = self._together[key] = self._compile(key)
-            if len(key) == 1:
-                next(iter(key)).schedule_alone = found
         return found
 
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
@@ -123,7 +122,6 @@ class Distributed(Executor):
         self._pausing.clear()
         for event in self.worker.events:
             event.schedule_alone = None
-        self._numbers = count()
         self.loader.forget()
         self.compiled = 0
         for other in self.others:
@@ -136,15 +134,18 @@ class Distributed(Executor):
         now, waiting = self.worker.now, self.waiting
         encoders, sends = self._values(parts)
         others = [other for other in parts if other]
-        lessons = {other: (number, parts[other]) for other in others}
+        lessons = {other: parts[other] for other in others}
         has_modes, next_tag, pack = bool(self._restarted), self.next_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
             if not next_tag() % LOOK_TAGS:
                 self.check()
             if lessons or has_modes:
-                self._prepare(others, lessons)
+                for other, part in lessons.items():
+                    self.instruct(other, "learn", number, part)
                 lessons.clear()
+                for other in others:
+                    self._tell_modes(other)
             tail, messages = pack(number, time, now.microstep, GO), []
             for encode in encoders:  # all, before any worker begins: one may be impossible
                 messages.append(encode() + tail)  # noqa: PERF401  a comprehension costs a call more
@@ -173,13 +174,6 @@ class Distributed(Executor):
             sends += [(number, self.messenger.sender_to(other)) for other in others]
         return encoders, sends
 
-    def _prepare(self, others: list[int], lessons: dict[int, Any]) -> None:
-        """Tell workers what they need to know before a tag: their parts if those are new, and modes that changed."""
-        for other in others:
-            if other in lessons:
-                self.instruct(other, "learn", *lessons[other])
-            self._tell_modes(other)
-
     def instruct(self, other: int, name: str, *arguments: Any) -> None:
         """Have a worker learn its part of a split, or forget all parts."""
         self.messenger.tell(other, name, *arguments)
@@ -193,7 +187,6 @@ class Distributed(Executor):
             self._restarted[other].clear()
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
-        """The action of a wait on worker 0."""
         messenger, waiting = self.messenger, self.waiting
         receive, unpack = messenger.receiver_from(other), messenger.unpacker(readers)
 
@@ -229,11 +222,11 @@ class Distributed(Executor):
     # The end
 
     def finish(self) -> None:
-        rows, _ = self._farewells(False, None, 0, 0)
+        self._hear_farewells(early=False, failed=None)
         if self.failures:
             raise Poisoned
         if self.worker.recorder is not None:
-            self.worker.recorder.merge(rows)
+            self.worker.recorder.merge(self.rows)
         self.close()
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
@@ -241,7 +234,8 @@ class Distributed(Executor):
         try:
             failure = self._first_failure(error)
             self._shut_down(failure.error, lambda node: self.partition.of_node[node] == 0, failure.skipped)
-            for note in self._end_early(failure):
+            self._end_early(failure)
+            for note in self.notes:
                 failure.error.add_note(note)
         except BaseException:  # Ctrl-C once more: no more patience
             self.kill()
@@ -271,47 +265,37 @@ class Distributed(Executor):
         for other in self.others:
             self.messenger.poison(other)
         while self.waiting:
-            other = min(self.waiting)
-            message = self.messenger.receiver_from(other)()
-            if message[-1] in (DONE, SCHEDULED):
-                self.waiting.discard(other)
-            elif message[-1] != SYNC:
-                self._failed(other, self.messenger.heard(message))
+            wait = self._waiter([], min(self.waiting))
+            with suppress(Poisoned):
+                wait()
 
-    def _end_early(self, failure: Failure) -> list[str]:
-        """Run the shutdown reactions on the other workers and stop them; the errors of these reactions in words."""
-        notes: list[str] = []
+    def _end_early(self, failure: Failure) -> None:
+        """Run the shutdown reactions on the other workers and stop them."""
         if not self.aborted:
-            now = self.worker.now
             try:
-                _, notes = self._farewells(True, failure.skipped, now.time, now.microstep)
+                self._hear_farewells(early=True, failed=failure.skipped)
             except WorkerError as second:
-                notes.append(str(second))
+                self.notes.append(str(second))
         self.close()
-        return notes
 
-    def _farewells(self, *end: Any) -> tuple[list[Row], list[str]]:
-        """Tell all workers to end; their records, and the errors of their last reactions in words."""
-        rows: list[Row] = []
-        notes: list[str] = []
-        if not self._ending:
-            for other in self.others:
-                self._tell_modes(other)
-                self.messenger.tell(other, "end", *end)
-        self._ending = True
-        for other in self.others:
-            self.hear_farewell(other, rows, notes)
-        return rows, notes
+    def _hear_farewells(self, early: bool, failed: Node | None) -> None:
+        """Have all workers end, and take in what they say about it."""
+        now, left = self.worker.now, [other for other in self.others if other not in self.gone]
+        for other in left:  # once more if an interrupt came: a worker that has ended does not read it
+            self._tell_modes(other)
+            self.messenger.tell(other, "end", early, failed, now.time, now.microstep)
+        for other in left:
+            self.hear_farewell(other)
 
-    def hear_farewell(self, other: int, rows: list[Row], notes: list[str]) -> None:
+    def hear_farewell(self, other: int) -> None:
         """Wait until a worker has taken its leave."""
         receive = self.messenger.receiver_from(other)
         while other not in self.gone:
             said = self.messenger.heard(receive())  # other messages belong to the tag that failed
             if said[0] == "rows":
-                rows += said[1]
+                self.rows += said[1]
             elif said[0] == "bye":
-                notes += said[1]
+                self.notes += said[1]
                 self.gone.add(other)
             elif said[0] == "failed":
                 self._failed(other, said)

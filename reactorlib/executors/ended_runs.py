@@ -7,28 +7,26 @@ from __future__ import annotations
 
 import gc
 
-RUNS = 8
 BYTES = 32 << 20
+LEAST = 4 << 20  # that a run counts at least
 
-_runs = 0
 _nbytes = 0
 
 
 def note(nbytes: int) -> None:
     """A run has ended. Garbage, if not the user, keeps this many bytes of its shared memory."""
-    global _runs, _nbytes
-    _runs += 1
-    _nbytes += nbytes
+    global _nbytes
+    _nbytes += max(nbytes, LEAST)
 
 
 def collect_if_worthwhile() -> None:
     """Collect after several runs, or much memory."""
-    if _runs >= RUNS or _nbytes >= BYTES:
+    if _nbytes >= BYTES:
         collect()
 
 
 def collect() -> None:
     """Collect now."""
-    global _runs, _nbytes
-    _runs = _nbytes = 0
+    global _nbytes
+    _nbytes = 0
     gc.collect()

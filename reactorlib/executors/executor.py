@@ -118,7 +118,6 @@ class Executor(ABC):
         """Stop the other workers at once: the run never began, its end was broken off, or nobody wants it any more."""
 
     def forget_schedules(self) -> None:
-        """Drop all compiled schedules, with the objects that they refer to."""
         if "loader" in vars(self):
             self.loader.forget()
 

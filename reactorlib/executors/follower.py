@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from reactorlib.elaboration.records import Node, ReactionInstance
 from reactorlib.errors import WorkerError
@@ -27,12 +27,9 @@ from reactorlib.worker.worker import Worker
 ROWS_AT_ONCE = 256  # a message of moderate size
 
 
-class LoadedPart(NamedTuple):
-    """A worker's part of a split, ready to run; its heirs are the workers that wait for it in the same tag."""
-
-    schedule: Schedule
-    heirs: list[int]
-    fill: Callable[[bytes], None] | None  # puts the values that came with Go into the cells of its events
+# A worker's part of a split: its schedule, and the workers that wait for it in the same tag. The function puts the
+# values that came with Go into the cells of its events.
+LoadedPart = tuple[Schedule, list[int], Callable[[bytes], None] | None]
 
 
 class Follower:
@@ -52,8 +49,21 @@ class Follower:
 
     # The loop
 
+    def live(self) -> None:
+        """The whole life of a worker that is on its own. After Stopped, which goes on, it prints errors of its end."""
+        self.messenger.tell(0, "ready")
+        try:
+            self.serve()
+        except Stopped:
+            for note in self.shut_down(None):
+                print(note, file=sys.stderr)
+            raise
+        finally:
+            self.worker.outside.over = True
+            self._forget()
+
     def serve(self) -> None:
-        """The whole life of the worker. Raises Stopped if it has to leave at once."""
+        """Obey worker 0 until the end of the run. Raises Stopped if the worker has to leave at once."""
         current.worker = self.worker
         receive = self._receive
         while True:
@@ -87,21 +97,21 @@ class Follower:
 
     def _go(self, message: bytes, number: int, time: int, microstep: int) -> None:
         """Run the part of this split at this tag, and report the outcome."""
-        part = self.parts[number]
+        schedule, heirs, fill = self.parts[number]
         now = self.worker.now
         now.time, now.microstep = time, microstep
         soon: Events = {}
         try:
-            if part.fill is not None:
-                part.fill(message)
-            part.schedule(time, soon)
+            if fill is not None:
+                fill(message)
+            schedule(time, soon)
             self._say_done(soon)
         except Stopped:
             raise
         except BaseException as error:  # worker 0 raises it
             if os.getpid() != self.worker.process:
                 raise  # a process that a reaction forked is at its end
-            for heir in part.heirs:
+            for heir in heirs:
                 self.messenger.poison(heir)
             if isinstance(error, Poisoned):
                 self.messenger.poison(0)
@@ -133,10 +143,9 @@ class Follower:
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         fill = self.messenger.filler(carrying) if carrying else None
-        self.parts[number] = LoadedPart(schedule, heirs, fill)
+        self.parts[number] = schedule, heirs, fill
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
-        """The action of a wait on this worker."""
         receive, unpack = self.messenger.receiver_from(other), self.messenger.unpacker(readers)
 
         def wait() -> None:
@@ -162,11 +171,6 @@ class Follower:
             self.worker.break_off_tag()
         return self.worker.run_last(self.last_reactions(failed))
 
-    def leave_early(self) -> None:
-        """After Stopped in the middle of a tag: run the shutdown reactions, and print their errors."""
-        for note in self.shut_down(None):
-            print(note, file=sys.stderr)
-
     def _end(self, early: bool, failed: Node | None, time: int, microstep: int) -> None:
         notes: list[str] = []
         if early:
@@ -177,7 +181,6 @@ class Follower:
         self.messenger.tell(0, "bye", notes)
 
     def hand_in(self, rows: list[Row]) -> None:
-        """Send what was recorded to worker 0."""
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
             try:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from math import inf
 
 from reactorlib.elaboration.records import Node
-from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.worker.cells import Event
 from reactorlib.worker.coordinator import Coordinator, Schedule
@@ -20,7 +20,6 @@ from reactorlib.worker.walked_schedule import Walk
 # Compiling a reaction costs as much as walking it some 40 more times, and the first use imports the compiler. So a
 # set of events is compiled when it comes for this time. Beyond COMPILED_STEPS all others are walked.
 SEEN_OFTEN = 64
-WAYS = ("", "compiled", "walked")  # of REACTORLIB_SCHEDULES
 
 
 class Inline(Executor):
@@ -31,9 +30,7 @@ class Inline(Executor):
     def __init__(self, coordinator: Coordinator) -> None:
         super().__init__(coordinator)
         self.walk = Walk(self.worker)
-        self.way = os.environ.get("REACTORLIB_SCHEDULES", "")
-        if self.way not in WAYS:
-            raise RunError(f"REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got {self.way!r}")
+        self.way = os.environ.get("REACTORLIB_SCHEDULES")
         self._together: dict[frozenset[Event], Schedule] = {}
         self._seen: dict[frozenset[Event], int] = {}
 
@@ -42,7 +39,7 @@ class Inline(Executor):
         if event.seen >= self._seen_enough():
             schedule = event.schedule_alone = self._compile([event])
             return schedule
-        return self._walk([event])
+        return partial(self.walk.schedule, (event,))
 
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
@@ -56,16 +53,13 @@ class Inline(Executor):
             return found
         if len(self._seen) > 4096:  # sets that do not come back are forgotten
             self._seen.clear()
-        return self._walk(key)
+        return partial(self.walk.schedule, key)
 
     def _seen_enough(self) -> float:
         """How often a set of events comes before it is compiled."""
         if self.way:
             return 1 if self.way == "compiled" else inf
         return SEEN_OFTEN if self.compiled < COMPILED_STEPS else inf
-
-    def _walk(self, events: Iterable[Event]) -> Schedule:
-        return lambda time, soon: self.walk.schedule(events, time, soon)
 
     def _compile(self, events: Iterable[Event]) -> Schedule:
         from reactorlib.schedule.plan import plan_of

@@ -48,23 +48,20 @@ def limit(threads: int | None, forked: bool = False) -> Callable[[], None]:
     torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.
     """
     free = [name for name in VARIABLES if threads is not None or name not in os.environ]
-    before = {name: os.environ.get(name) for name in free}
-    count = 1 if threads is None else threads
+    before = {name: os.environ[name] for name in free if name in os.environ}
     loaded = _loaded(free)
     known = {name: get() for name, (get, _) in loaded.items()}
     modules = len(sys.modules)
     for _, put in loaded.values():
-        put(count)
+        put(threads or 1)
     if forked and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    os.environ.update(dict.fromkeys(free, str(count)))
+    os.environ.update(dict.fromkeys(free, str(threads or 1)))
 
     def restore() -> None:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in free:
+            os.environ.pop(name, None)
+        os.environ.update(before)
         for name, (_, put) in (loaded if len(sys.modules) == modules else _loaded(free)).items():
             if name not in known:  # a reaction loaded it: as many as it would have had
                 from reactorlib.cpus import available_cpus

@@ -18,6 +18,7 @@ from reactorlib.executors.failure import Failure
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
+from reactorlib.transport.pool import Pool
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.scheduler import Call
@@ -48,7 +49,8 @@ class Messenger:
 
     def __init__(self, transport: Transport) -> None:
         self.codec = transport.codec
-        self.allocate, self.allocate_shared = transport.allocate, transport.allocate_shared
+        self.allocate = transport.allocate
+        self.allocate_shared: Callable[[int], Any] | None = transport.allocate_shared
         self.sender_to: Callable[[int], Callable[[Any], None]] = transport.sender_to
         self.receiver_from: Callable[[int], Callable[[], Any]] = transport.receiver_from
 
@@ -58,11 +60,8 @@ class Messenger:
         self.sender_to(worker)(pickle.dumps((name, *arguments), 5) + bytes([CONTROL]))
 
     def fail(self, failure: Failure) -> None:
-        """Report a failure to worker 0, in few words if shared memory has no room for more."""
-        try:
-            self.tell(0, "failed", PortableFailure.of(failure))
-        except WorkerError:
-            self.tell(0, "failed", PortableFailure.in_brief(failure))
+        """Report a failure to worker 0."""
+        self.tell(0, "failed", PortableFailure.of(failure))
 
     def heard(self, message: Any) -> tuple[Any, ...]:
         """The name and the arguments of a control message; a name that nobody knows for a message of a tag."""
@@ -210,6 +209,7 @@ class ThreadMessenger(Messenger):
     shares_cells = True
 
     def __init__(self, mail: Mapping[tuple[int, int], Mailbox], me: int, check: Callable[[], None]) -> None:
+        self.allocate, self.allocate_shared = Pool().allocate, None
         self.sender_to = lambda worker: mail[me, worker].put
         self.receiver_from = lambda worker: partial(mail[worker, me].get, check)
 

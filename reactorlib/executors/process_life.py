@@ -8,16 +8,12 @@ import select
 import signal
 import threading
 from contextlib import suppress
-from multiprocessing import parent_process
-from pathlib import Path
-from time import monotonic, sleep
 
 from reactorlib.executors.failure import Stopped
 from reactorlib.transport.exchange import Exchange
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
-BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
-SIGTERM_GRACE_S = 0.3  # for worker 0 to end the run, if every process got a SIGTERM
+LEAVING, GONE = 1, 2  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
 
@@ -28,19 +24,14 @@ class ProcessLife:
     workers as much next to other programs as it gives to any process (sched(7), autogroup).
 
     `parent`: the process of worker 0. `tied`: worker 0 is started by a thread that lives as long as the run.
-    `survives`: the program has a handler of its own for SIGTERM.
     """
 
-    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool, survives: bool) -> None:
+    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool) -> None:
         self.worker = worker
         self.exchange = exchange
         self.stopped = False  # nothing is left to do but to leave
-        self._survives = survives
-        self._worker_0 = parent
-        self._parent = os.getppid()
-        # A process of the fork server is no child of the run. Also, Linux reports the end of the thread that started
-        # a child, not of its process.
-        self._is_child = tied and self._parent == parent
+        self._parent = parent
+        self._tied = tied
 
     def guard(self) -> None:
         """Begin a session, and put the signal handlers in place: first thing in the process."""
@@ -49,64 +40,36 @@ class ProcessLife:
         # inherit SIG_IGN.
         signal.signal(signal.SIGINT, lambda _number, _frame: None)
         signal.signal(signal.SIGTERM, self.terminate)
+        os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))  # by a reaction
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
-        if self._is_child:
+        # Linux reports the end of the thread that started a child, not of its process. Also, a process of the fork
+        # server is no child of worker 0's, nor is one that has survived it.
+        if self._tied:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        else:
-            threading.Thread(target=self._follow_worker_0, daemon=True).start()
+        if not self._tied or os.getppid() != self._parent:
+            threading.Thread(target=self._follow_parent, daemon=True).start()
         self.check()
-        self.enter(BEGUN)
 
     def check(self) -> None:
         """Called at least every 50 ms while this worker waits. Raises Stopped if the run is over."""
-        if os.getppid() != self._parent:
-            os._exit(1)
-        self._check_abort()
-
-    def _check_abort(self) -> None:
         if self.exchange.aborted:
             self.stopped = True
             raise Stopped
 
-    def _follow_worker_0(self) -> None:
-        """End with worker 0's process. A pipe from it would not do: each process forked from it keeps that open.
-
-        The fork server of worker 0 waits on such a pipe, so it is ended here as well.
-        """
-        try:
+    def _follow_parent(self) -> None:
+        """End with worker 0's process. A pipe from it would not do: each process forked from it keeps that open."""
+        with suppress(ProcessLookupError):
             ended = select.poll()
-            ended.register(os.pidfd_open(self._worker_0), select.POLLIN)
+            ended.register(os.pidfd_open(self._parent), select.POLLIN)
             ended.poll()
-        except ProcessLookupError:
-            pass
-        except OSError:  # the system has no such descriptor to give
-            parent = parent_process()
-            assert parent is not None
-            parent.join()
-        with suppress(OSError):
-            if b"multiprocessing.forkserver" in Path(f"/proc/{self._parent}/cmdline").read_bytes():
-                os.kill(self._parent, signal.SIGTERM)
         os._exit(1)
 
-    def leave(self) -> None:
-        """Only shutdown reactions are left: nothing breaks them off."""
-        self.enter(LEAVING)
-
     def enter(self, stage: int) -> None:
-        """Let worker 0 know how far this process is."""
-        self.stopped = stage >= LEAVING
+        """Let worker 0 know that only shutdown reactions are left, which nothing breaks off, or not even these."""
+        self.stopped = True
         self.exchange.enter_stage(self.worker, stage)
 
-    def terminate(self, number: int, _frame: object) -> None:
-        """Worker 0 breaks off a reaction like this. Another SIGTERM is for all processes, or ends this one."""
-        if self.stopped:
-            return
-        self._check_abort()
-        if self._survives:
-            return
-        given_up = monotonic() + SIGTERM_GRACE_S
-        while monotonic() < given_up:
-            sleep(SIGTERM_GRACE_S / 30)
-            self._check_abort()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+    def terminate(self, _number: int, _frame: object) -> None:
+        """Worker 0 breaks off a reaction like this. A SIGTERM to all processes is worker 0's to obey, as Ctrl-C is."""
+        if not self.stopped:
+            self.check()

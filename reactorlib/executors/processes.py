@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import resource_tracker
+from contextlib import suppress
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
@@ -22,18 +19,22 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
-from reactorlib.executors.executor import exit_on_signal, signal_behind
-from reactorlib.executors.likeness import Likeness, likeness
+from reactorlib.executors.executor import signal_behind
+from reactorlib.executors.likeness import likeness
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
+from reactorlib.executors.process_life import GONE, HELD, LEAVING
 from reactorlib.executors.remote_inbox import InboxListener
-from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
+from reactorlib.executors.start_method import (
+    choose_start_method,
+    forking_knowingly,
+    obstacle_to_rebuilding,
+    pickled_program,
+)
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.coordinator import Coordinator
 
-DESCRIPTORS = 2  # pairs of them, which a new process takes
 LOOK_S = 0.02  # between two looks at a process that is to end
 
 
@@ -48,7 +49,6 @@ class Processes(Distributed):
             options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
         )
         self.processes: dict[int, BaseProcess] = {}
-        self.owner = os.getpid()
         self._at_exit: Finalize | None = None
         ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
@@ -65,35 +65,29 @@ class Processes(Distributed):
     def start(self) -> None:
         main, program, options = self.worker, self.worker.program, self.coordinator.options
         handed: Any = program
-        found: Likeness | None = None
         if self.start_method != "fork":
-            handed, found = _pickled((program.cls, program.parameters)), likeness(program, self.partition)
+            handed = pickled_program(program.cls, program.parameters), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
-        if multiprocessing.current_process().daemon:
-            raise WorkerError(
-                "this is a daemonic process of multiprocessing, which may start no others: use executor='threads' or "
-                "'inline' here, or start it with daemon=False"
-            )
         # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
         # where `atexit` would come too late.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
-        survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
         tied = threading.current_thread() is threading.main_thread()
-        setup = WorkerSetup(0, self.owner, self.exchange, handed, found, self.partition, main.buffers.crossing,
-                            main.outside.clock, self.listener.writing, options.trace, survives,
-                            options.library_threads, tied)  # fmt: skip
-        with _signals_held(self.start_method):
+        setup = WorkerSetup(os.getpid(), self.exchange, handed, self.partition, main.buffers.crossing,
+                            main.outside.clock, self.listener.writing, options.trace, options.library_threads,
+                            tied)  # fmt: skip
+        # Ctrl-C meets forked processes with their handlers in place. A fork server would keep the mask.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD if self.start_method == "fork" else ())
+        try:
             for worker in self.others:
-                _see_that_descriptors_suffice()
-                own = setup._replace(worker=worker)
-                process = context.Process(target=serve, args=(own,), name=f"reactor worker {worker}")
+                process = context.Process(target=serve, args=(worker, setup), name=f"reactor worker {worker}")
                 with forking_knowingly():
                     process.start()
                 self.processes[worker] = process
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.await_ready()
 
     def check(self) -> None:
-        """Whether all processes live, and in time."""
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
             if (process.exitcode is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
@@ -105,20 +99,13 @@ class Processes(Distributed):
 
     def _epitaph(self, worker: int, process: BaseProcess) -> str:
         code = exit_code(process)
-        if code is None:
-            how = "ended, and somebody else took its exit status,"
-        else:
-            how = f"was killed by {_signal_name(-code)}" if code < 0 else f"exited with status {code}"
+        how = f"exited with status {code}"
+        if code is not None and code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
         members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-        text = f"worker {worker} (process {process.pid}, with {shown or 'no reactor'}) {how} before the run ended"
-        if self.exchange.stage_of(worker) >= BEGUN or self.start_method == "fork":
-            return text
-        return (
-            f"{text}; it did not even begin: with start_method={self.start_method!r} a script must call run() under "
-            '`if __name__ == "__main__":`'
-        )
+        return f"worker {worker} (process {process.pid}, with {shown or 'no reactor'}) {how} before the run ended"
 
     # The end
 
@@ -133,16 +120,14 @@ class Processes(Distributed):
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
 
     def close(self) -> None:
-        """Let the processes leave, but for those that are still in a reaction after a second; free all."""
         deadline = monotonic() + LONGEST_END_S
         for worker, process in self.processes.items():
-            while _lives(process) and (monotonic() < deadline or self.exchange.stage_of(worker) == LEAVING):
-                process.join(LOOK_S)
+            while process.exitcode is None and not wait_for([process.sentinel], LOOK_S):
+                if monotonic() > deadline and self.exchange.stage_of(worker) != LEAVING:
+                    break
         self.kill()
 
     def kill(self) -> None:
-        if os.getpid() != self.owner:
-            return  # a process forked from this one is at its exit
         while self.processes:
             worker, process = next(iter(self.processes.items()))
             with suppress(ValueError):  # closed already, or somebody else took its exit status
@@ -158,12 +143,6 @@ class Processes(Distributed):
             self._at_exit.cancel()
 
 
-def _signal_name(number: int) -> str:
-    with suppress(ValueError):  # most real-time signals have no name
-        return signal.Signals(number).name
-    return f"signal {number}"
-
-
 def exit_code(process: BaseProcess) -> int | None:
     """The status of a process that has closed its files, as it does at its end; None where somebody else took it.
 
@@ -172,40 +151,3 @@ def exit_code(process: BaseProcess) -> int | None:
     process.kill()
     process.join()
     return process.exitcode
-
-
-def _lives(process: BaseProcess) -> bool:
-    return process.exitcode is None and not wait_for([process.sentinel], timeout=0)
-
-
-def _see_that_descriptors_suffice() -> None:
-    """Raise OSError where there are too few for another process: multiprocessing loses those that it did get."""
-    with ExitStack() as stack:
-        for _ in range(DESCRIPTORS):
-            for descriptor in os.pipe():
-                stack.callback(os.close, descriptor)
-
-
-@contextmanager
-def _signals_held(start_method: str) -> Iterator[None]:
-    """Ctrl-C meets new processes with their handlers in place. The fork server would keep the mask, so not there."""
-    if start_method == "forkserver":
-        yield
-        return
-    if start_method == "spawn":
-        resource_tracker.ensure_running()  # else it starts together with the first process, and lets signals in
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _pickled(program: tuple[Any, ...]) -> bytes:
-    try:
-        return pickle.dumps(program)
-    except Exception as error:
-        raise WorkerError(
-            f"{program[0].__qualname__} cannot be sent to a new process: {error}. Define its class at the top level "
-            "of a module and give it parameters that can be pickled, or use start_method='fork'"
-        ) from error

@@ -23,31 +23,23 @@ LONGEST_CALL = 1 << 20
 
 
 class RemoteInbox(Outside):
-    """Stands for the inbox of a run in another process. `send` takes a call there, `announce` has it listen."""
+    """Stands for the inbox of a run in another process. `send` takes a call there, `announce` once has it listen."""
 
-    def __init__(
-        self, clock: PhysicalClock, send: Callable[[bytes], Any], announce: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, clock: PhysicalClock, send: Callable[[bytes], Any], announce: Callable[[], None]) -> None:
         super().__init__(clock)
         self._send = send
-        self._announce = announce  # None: not needed, or done
+        self._announce = announce
 
     def adopt(self) -> None:
-        announce, self._announce = self._announce, None
-        if announce is not None:
-            announce()
+        announce, self._announce = self._announce, lambda: None
+        announce()
 
     def stop(self) -> None:
         self._send(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
-        if self.over or os.getpid() != self.process:
-            return
-        failure = Failure(error, None)
-        try:
-            self._send(pickle.dumps((thread, PortableFailure.of(failure))))
-        except OSError:  # too long
-            self._send(pickle.dumps((thread, PortableFailure.in_brief(failure))))
+        if not self.over and os.getpid() == self.process:
+            self._send(pickle.dumps((thread, PortableFailure.of(Failure(error, None)))))
 
 
 def pass_on(call: bytes, inbox: Inbox) -> None:
@@ -79,7 +71,6 @@ class InboxListener:
             pass_on(call, self._inbox)
 
     def close(self) -> None:
-        """End the thread, close the descriptors."""
         if self._thread is not None:
             with suppress(OSError):
                 self.writing.send(b"")

@@ -1,13 +1,6 @@
-"""How worker processes start: as the caller asks, otherwise by one rule on every Python.
+"""How worker processes start: as the caller asks, otherwise by the rule in docs/guide/executors.md.
 
-1. The caller's choice wins: `start_method=`, then `REACTORLIB_START_METHOD`, then `multiprocessing.set_start_method`
-   where it names another method than the interpreter's default.
-2. Processes are forked where no other Python thread runs. Native threads do not count: the pools of OpenBLAS and torch
-   are limited to one thread in a forked worker.
-3. Next to other threads, processes come from a fork server if the program can be made anew there. That
-   needs a class from a module other than `__main__`, parameters that can be pickled, and a main script that does
-   nothing when run again.
-4. Otherwise processes are forked, and a DeprecationWarning names the threads. Such programs have no other way.
+Native threads do not count, as the pools of OpenBLAS and torch are limited to one thread in a forked worker.
 """
 
 from __future__ import annotations
@@ -24,20 +17,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reactorlib.errors import RunError
+from reactorlib.errors import RunError, WorkerError
 
 VARIABLE = "REACTORLIB_START_METHOD"
 _INTERPRETERS_WARNING = r".*multi-threaded, use of fork\(\) may lead to deadlocks"
 
 
 def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -> str:
-    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program, if it cannot.
-
-    Raises RunError for an unknown method.
-    """
-    explicit = _explicit(asked)
-    if explicit is not None:
-        return explicit
+    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program."""
+    known = multiprocessing.get_all_start_methods()
+    set_for_all = multiprocessing.get_start_method(allow_none=True)
+    # The first use of multiprocessing also sets the default, so the default is nobody's choice.
+    chosen = asked or os.environ.get(VARIABLE) or (set_for_all if set_for_all != known[0] else None)
+    if chosen:
+        if chosen not in known:
+            raise RunError(f"unknown start method {chosen!r}: one of {', '.join(known)}")
+        return chosen
     others = [thread.name for thread in threading.enumerate() if thread is not threading.current_thread()]
     if not others:
         return "fork"
@@ -53,16 +48,15 @@ def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -
     return "fork"
 
 
-def _explicit(asked: str | None) -> str | None:
-    known = multiprocessing.get_all_start_methods()
-    chosen = asked or os.environ.get(VARIABLE)
-    if not chosen:
-        set_for_all = multiprocessing.get_start_method(allow_none=True)
-        # The first use of multiprocessing also sets the default, so the default is nobody's choice.
-        chosen = set_for_all if set_for_all != known[0] else None
-    if chosen is not None and chosen not in known:
-        raise RunError(f"unknown start method {chosen!r}: one of {', '.join(known)}")
-    return chosen
+def pickled_program(cls: type, parameters: Mapping[str, Any]) -> bytes:
+    """The pair from which another process makes the program `cls(**parameters)`. WorkerError if it cannot travel."""
+    try:
+        return pickle.dumps((cls, dict(parameters)))
+    except Exception as error:
+        raise WorkerError(
+            f"{cls.__qualname__} cannot be sent to another process: {error}. Define its class at the top level of a "
+            "module and give it parameters that can be pickled"
+        ) from error
 
 
 def obstacle_to_rebuilding(cls: type, parameters: Mapping[str, Any]) -> str | None:
@@ -70,9 +64,9 @@ def obstacle_to_rebuilding(cls: type, parameters: Mapping[str, Any]) -> str | No
     if cls.__module__ == "__main__":
         return f"{cls.__qualname__} is defined in __main__"
     try:
-        data = pickle.dumps((cls, dict(parameters)))
-    except Exception as error:  # noqa: BLE001  # any class may refuse in its own way
-        return f"{cls.__qualname__} cannot be sent: {error}"
+        data = pickled_program(cls, parameters)
+    except WorkerError as error:
+        return str(error)
     if b"__main__" in data:
         return f"a parameter of {cls.__qualname__} is defined in __main__"
     return None if _is_main_importable() else 'the main script has no `if __name__ == "__main__"`'
@@ -96,20 +90,8 @@ def forking_knowingly() -> Iterator[None]:
     """Keep the interpreter's warning of a fork next to threads from ending the fork halfway.
 
     `choose_start_method` has warned before. Where warnings are errors, Python 3.15 raises this one in the parent, and
-    nobody would know the new process. Filters are the process's, so runs in several threads take turns.
+    nobody would know the new process.
     """
-    with _turn, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _INTERPRETERS_WARNING, DeprecationWarning)
         yield
-
-
-_turn = threading.Lock()
-
-
-def _renew_turn() -> None:
-    """In a forked process, where nobody would release the lock of the parent's thread."""
-    global _turn
-    _turn = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_turn)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from itertools import permutations
-from sys import maxsize
 from time import monotonic
 from typing import Any
 
@@ -20,12 +19,9 @@ from reactorlib.executors.follower import Follower
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.messenger import ThreadMessenger
 from reactorlib.schedule.partition import Partition
-from reactorlib.transport.pool import Pool
 from reactorlib.transport.waiting import Spinner
-from reactorlib.worker.cells import Buffers
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.scheduler import Outbox
-from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 
 
@@ -41,11 +37,10 @@ class Threads(Distributed):
         self.mail = {(one, other): Mailbox(spinners[other]) for one, other in permutations(workers, 2)}
         self.over = False  # threads leave at once
         self.followers: dict[int, ThreadFollower] = {}
-        self._main_thread: int | None = None
+        self._main_thread = threading.get_native_id()
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
-        shared = Buffers(Pool().allocate, None, range(maxsize))
-        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check), shared)
+        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
 
     def _threads_beside(self, worker: int) -> list[int]:
         """The system's numbers of the threads of the other workers, as far as they have begun."""
@@ -53,7 +48,6 @@ class Threads(Distributed):
         return [thread for number, thread in threads.items() if number != worker and thread is not None]
 
     def start(self) -> None:
-        self._main_thread = threading.get_native_id()
         self.followers.update((number, ThreadFollower(self, number)) for number in self.others)
         for follower in self.followers.values():
             follower.thread.start()
@@ -83,16 +77,16 @@ class Threads(Distributed):
         with suppress(Stopped):
             self.settle()
 
-    def _end_early(self, failure: Failure) -> list[str]:
+    def _end_early(self, failure: Failure) -> None:
         for follower in self.followers.values():
             for reaction in follower.last_reactions(failure.skipped):
                 follower.worker.call(reaction.index)  # makes its cells
-        return super()._end_early(failure)
+        super()._end_early(failure)
 
-    def hear_farewell(self, other: int, rows: list[Row], notes: list[str]) -> None:
+    def hear_farewell(self, other: int) -> None:
         self._leaving = self.followers[other]
         with suppress(Stopped):
-            super().hear_farewell(other, rows, notes)
+            super().hear_farewell(other)
 
     def close(self) -> None:
         """A thread that is stuck in a reaction is left behind: it cannot be killed."""

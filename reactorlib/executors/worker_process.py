@@ -6,18 +6,19 @@ import pickle
 import socket
 from collections.abc import Container
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
-from reactorlib.errors import RunError, WorkerError
+from reactorlib.errors import RunError
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.process_life import GONE, ProcessLife
+from reactorlib.executors.process_life import GONE, LEAVING, ProcessLife
 from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
@@ -28,63 +29,48 @@ from reactorlib.worker.worker import Worker
 
 
 class WorkerSetup(NamedTuple):
-    """Arguments of a worker process. `program` is pickled as class and parameters if it is spawned."""
+    """Arguments of all worker processes."""
 
-    worker: int
     parent: int  # process id
     exchange: Exchange
-    program: Elaborated | bytes
-    likeness: Likeness | None  # of worker 0's program, if it is spawned
+    program: Elaborated | tuple[bytes, Likeness]  # the pickle for processes that are spawned, and worker 0's likeness
     partition: Partition
     crossing_cells: Container[Cell]  # whose values other workers read
     clock: PhysicalClock
     calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
-    survives: bool  # the program has a handler of its own for SIGTERM
     library_threads: int | None
     tied: bool  # to the thread that starts it: it lives as long as the run
 
 
-def serve(setup: WorkerSetup) -> None:
+def serve(number: int, setup: WorkerSetup) -> None:
     """The whole life of a worker process."""
-    life = ProcessLife(setup.worker, setup.parent, setup.exchange, setup.tied, setup.survives)
+    life = ProcessLife(number, setup.parent, setup.exchange, setup.tied)
     with suppress(Stopped):
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        messenger, outbox = Messenger(setup.exchange.endpoint(setup.worker, life.check)), Outbox()
+        messenger, outbox = Messenger(setup.exchange.endpoint(number, life.check)), Outbox()
         try:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
             buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
-            worker = Worker(_program(setup), setup.worker, outside, outbox, setup.traced, buffers=buffers)
-            follower = Follower(worker, setup.partition, messenger, life.leave)
+            worker = Worker(_program(number, setup), number, outside, outbox, setup.traced, buffers=buffers)
+            follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING))
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
-            life.enter(GONE)
-            return
-        messenger.tell(0, "ready")
-        try:
-            follower.serve()
-            life.enter(GONE)
-        except Stopped:
-            follower.leave_early()
-        outside.over = True
+        else:
+            follower.live()
+        life.enter(GONE)
 
 
-def _program(setup: WorkerSetup) -> Elaborated:
+def _program(number: int, setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
-    try:
-        cls, parameters = pickle.loads(setup.program)
-    except Exception as error:
-        raise WorkerError(
-            f"a new process cannot rebuild the program: {type(error).__name__}: {error}. Define its class in a module "
-            "or script that can be imported, or use start_method='fork'"
-        ) from error
+    pickled, expected = setup.program
+    cls, parameters = pickle.loads(pickled)
     program = elaborated(cls, **parameters)
-    assert setup.likeness is not None
-    names = ("worker 0", f"worker {setup.worker}")
-    differs = difference((setup.likeness, likeness(program, setup.partition)), names)
+    names = ("worker 0", f"worker {number}")
+    differs = difference((expected, likeness(program, setup.partition)), names)
     if differs is not None:
         raise RunError(
             f"{differs}; what a constructor makes must not depend on the process, as the order of a set does"

@@ -9,11 +9,10 @@ The first rank runs the script. The others import it, as spawned processes do, s
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
-from reactorlib.errors import RunError
 from reactorlib.mpi.ranks import joined
 from reactorlib.mpi.runs import serve
 
@@ -24,20 +23,13 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
     path = Path(arguments[0])
-    if not path.is_file():
-        print(f"reactorlib.mpi: no file {path}: give a script, and then its arguments", file=sys.stderr)
-        return 2
     sys.argv[:] = arguments
     sys.path.insert(0, str(path.resolve().parent))
-    try:
-        ranks = joined()
-    except RunError as error:
-        print(f"reactorlib.mpi: {error}", file=sys.stderr)
-        return 2
-    if ranks.rank:
-        serve(ranks, partial(_execute, path, "__mp_main__"))
-        return 0
+    ranks = joined()
     ranks.is_served = True
+    if ranks.rank:
+        serve(ranks, cache(partial(_execute, path, "__mp_main__")))
+        return 0
     try:
         _execute(path, "__main__")
     except SystemExit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
@@ -146,33 +146,23 @@ class RankLife:
 def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partition, traced: bool) -> None:
     """Be a worker of a run until its end."""
     transport = _transport(ranks, placed.workers, life.check)
-    clock: PhysicalClock | None = None
-    follower: _RankFollower | None = None
     try:
         life.is_in_run = True
         messenger = Messenger(transport)
         offset, shift = _times(messenger)
-        clock = PhysicalClock(offset)
-        crossing = Splitter(program, placed, copies=True).crossing_cells()
-        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-        outside = RemoteInbox(clock, life.calls.append)
-        worker = Worker(program, ranks.rank, outside, Outbox(), traced, buffers=buffers)
-        follower = _RankFollower(worker, placed, messenger, life, shift)
-        messenger.tell(0, "ready")
-        follower.serve()
+        with closing(PhysicalClock(offset)) as clock:
+            crossing = Splitter(program, placed, copies=True).crossing_cells()
+            buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+            outbox = Outbox()
+            outside = RemoteInbox(clock, life.calls.append, outbox.listen)
+            worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=buffers)
+            _RankFollower(worker, placed, messenger, life, shift).live()
     except Stopped:
-        if follower is not None:
-            follower.leave_early()
         ranks.tell(0, LEFT, (ranks.runs, ranks.rank))
     finally:
         life.leave()
-        if follower is not None:
-            follower.worker.outside.over = True
-            follower.obey("forget")
         current.worker = None
         transport.close()
-        if clock is not None:
-            clock.close()
 
 
 def _times(messenger: Messenger) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
+from copy import copy
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NoReturn
@@ -27,26 +27,30 @@ SHARED = "/dev/shm/mpich_shm"  # the beginning of the names that MPICH gives to 
 
 GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
-Packed = tuple[PortableFailure, list[str]]
-
 
 class Ranks:
     """This rank among all; one object in a process, see `joined`. `comm` is for workers' messages alone."""
 
     def __init__(self) -> None:
-        mpi = _mpi()
-        world = mpi.COMM_WORLD
+        try:
+            from mpi4py import MPI
+        except ImportError as error:
+            raise RunError(
+                f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
+                "where the machine has an MPI of its own"
+            ) from error
+        world: Any = MPI.COMM_WORLD
         if world.size == 1 and not is_launched():
             command = " ".join(["python", *sys.orig_argv[1:]])
             raise RunError(f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}")
         self.comm, self._control = world.Dup(), world.Dup()
         for comm in (self.comm, self._control):
-            comm.Set_errhandler(mpi.ERRORS_ARE_FATAL)
-        self._any = mpi.ANY_SOURCE
+            comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+        self._any = MPI.ANY_SOURCE
         self.rank: int = world.rank
         self.size: int = world.size
         self.runs = 0
-        self.is_served = False  # on the first rank, whether the others wait for `request`
+        self.is_served = False  # whether the others serve the first rank: they wait for `request`
         self.is_broken = False  # whether the other ranks may neither receive from this one nor answer
         self.end_session: Callable[[], None] | None = None  # on the first rank, while the others serve one
         self.leave_by: tuple[float, int] | None = None  # after a signal, when this rank ends by itself, and its status
@@ -63,7 +67,6 @@ class Ranks:
     # Messages
 
     def tell(self, rank: int, kind: int, value: Any = None) -> None:
-        """Send a value to another rank."""
         request = self._control.isend(value, rank, kind)
         self._await(request.Test)
 
@@ -100,7 +103,13 @@ class Ranks:
 
     def gather(self, value: Any, place: str) -> list[Any]:
         """The value of each rank, by rank, on every rank. RunError where ranks have come to different places."""
-        everything = self._gathered((place, value))
+        if self.rank:
+            self.tell(0, GATHER, (place, value))
+            everything = self.hear(0, GATHER)
+        else:
+            self._release()
+            everything = [(place, value), *(self.hear(rank, GATHER) for rank in range(1, self.size))]
+            self.tell_all(GATHER, everything)
         first = everything[0][0]
         for rank, (other, _) in enumerate(everything):
             if other != first:
@@ -108,15 +117,6 @@ class Ranks:
                 told = "each must make the same calls in the same order"
                 self.fail(RunError(f"the ranks have come to different places: {places}; {told}"))
         return [value for _, value in everything]
-
-    def _gathered(self, value: tuple[str, Any]) -> list[tuple[str, Any]]:
-        if self.rank:
-            self.tell(0, GATHER, value)
-            return self.hear(0, GATHER)  # type: ignore[no-any-return]
-        self._release()
-        everything = [value, *(self.hear(rank, GATHER) for rank in range(1, self.size))]
-        self.tell_all(GATHER, everything)
-        return everything
 
     @contextmanager
     def together(self, place: str) -> Iterator[None]:
@@ -131,7 +131,7 @@ class Ranks:
         given = self.gather(None if mine is None else packed(mine), place)
         for rank, found in enumerate(given):
             if found is not None:
-                first = mine if rank == self.rank and mine is not None else unpacked(found)
+                first = mine if rank == self.rank and mine is not None else found.rebuilt().error
                 note_place(first, rank, self.hosts[rank])
                 self.fail(first)
 
@@ -151,15 +151,10 @@ class Ranks:
             self._holds = False
             self.tell_all(RELEASE)
 
-    def give_up(self) -> None:
-        """On the first rank: end the session that the others serve, if there is one."""
-        if self.end_session is not None:
-            self.end_session()
-            self.end_session = None
-
     def request(self, what: Any) -> None:
         """On the first rank: have the others serve a session in place of any other, or end (None)."""
-        self.give_up()
+        if self.end_session is not None:
+            self.end_session()
         self._release()
         self.tell_all(SERVE, what)
 
@@ -195,7 +190,7 @@ def joined() -> Ranks:
 
 def serving() -> Ranks:
     """The ranks, on the first of them. RunError where the others do not serve."""
-    if _ranks is None or not _ranks.is_served:
+    if _ranks is None or not _ranks.is_served or _ranks.rank:
         raise RunError(
             "a session on ranks is driven by the first of them, whose script the others serve: "
             "mpiexec -n 4 python -m reactorlib.mpi script.py"
@@ -213,39 +208,18 @@ def is_launched() -> bool:
     return any(name in os.environ for name in LAUNCHED)
 
 
-def _mpi() -> Any:
-    try:
-        return import_module("mpi4py.MPI")
-    except ImportError as error:
-        raise RunError(
-            f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
-            "where the machine has an MPI of its own"
-        ) from error
-    except RuntimeError as error:
-        raise RunError(f"mpi4py finds no MPI: {error}") from error
-
-
 def _shared_files() -> list[str]:
     """Names of shared memory that MPICH has mapped. A killed rank cannot unlink them."""
     return sorted({line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if SHARED in line})
 
 
-def packed(error: BaseException) -> Packed:
-    """An error as it travels: itself and its notes."""
+def packed(error: BaseException) -> PortableFailure:
+    """An error as it travels: with a cause that can."""
     cause = error.__cause__
     if isinstance(error, ReactionError | ThreadError) and cause is not None and not portable(cause):
-        cause = StandInError(kind_of(cause), words_of(cause))
-        of = error.thread if isinstance(error, ThreadError) else (error.reactor, error.reaction, error.tag)
-        error = ThreadError(of, cause) if isinstance(of, str) else ReactionError(*of, cause)
-    return PortableFailure.of(Failure(error, None)), list(getattr(error, "__notes__", ()))
-
-
-def unpacked(given: Packed) -> BaseException:
-    """The same on another rank."""
-    failed, notes = given
-    error = failed._replace(where="").rebuilt().error
-    error.__notes__ = notes
-    return error
+        error = copy(error)
+        error.__cause__ = StandInError(kind_of(cause), words_of(cause))
+    return PortableFailure.of(Failure(error, None))._replace(where="")
 
 
 def note_place(error: BaseException, rank: int, host: str) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
-from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
+from reactorlib.executors.likeness import VERSIONED, difference, likeness, parameters, versions
+from reactorlib.executors.start_method import pickled_program
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
-from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
+from reactorlib.mpi.ranks import SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
@@ -25,7 +26,6 @@ from reactorlib.worker.options import Options
 Made = TypeVar("Made", bound=Elaborated)
 Result = TypeVar("Result")
 MakeExecutor = Callable[[Coordinator], Executor]
-Aspects = Callable[[Made, Partition], Likeness]
 
 COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
 
@@ -41,13 +41,8 @@ def on_ranks(
     ranks = joined()
     if ranks.is_served:
         raise RunError("run(executor='mpi') is called by all ranks, and these serve sessions: use Session()")
-    shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
+    program, placed = _agreed(ranks, "run()", make_program, options)
     life = RankLife(ranks)
-
-    def aspects(program: Elaborated, placed: Partition) -> Likeness:
-        return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
-
-    program, placed = _agreed(ranks, "run()", make_program, options, aspects)
     result = None
     with life.handling_signals() if ranks.rank else nullcontext():
         with ranks.together("the end of run()"):
@@ -58,21 +53,22 @@ def on_ranks(
         return ranks.gather(result, "the result of run()")[0]  # type: ignore[no-any-return]
 
 
-def _agreed(
-    ranks: Ranks, place: str, make_program: Callable[[], Made], options: Options, aspects: Aspects[Made]
-) -> tuple[Made, Partition]:
+def _agreed(ranks: Ranks, place: str, make_program: Callable[[], Made], options: Options) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):
         count = options.workers or ranks.size
         if count > ranks.size:
-            there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
             raise RunError(
-                f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
+                f"workers={count}, but there are {ranks.size} ranks: each worker is a rank, which the launcher starts: "
                 f"mpiexec -n {count} ..."
             )
         program = make_program()
         placed = partition(program, count, options.placement)
-    found = difference(ranks.gather(versions() | aspects(program, placed), place), ranks.names)
+    aspects = versions()
+    if not ranks.is_served:  # else the first rank has sent parameters and options
+        shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
+        aspects |= parameters(program) | {"the options of run()": shown}
+    found = difference(ranks.gather(aspects | likeness(program, placed), place), ranks.names)
     if found is not None:
         ranks.fail(RunError(found))
     ranks.runs += 1
@@ -82,62 +78,40 @@ def _agreed(
 # Sessions
 
 
-class SessionRequest(NamedTuple):
-    """A session for the other ranks to serve."""
-
-    pickled: bytes  # the pickle of a class and its parameters
-    options: Options
-    modules: Sequence[str]  # whose values travel
-
-
 def lead_session(coordinator: Coordinator) -> Executor:
     """Have the other ranks serve the session of this coordinator. Returns its executor."""
     program, options, ranks = coordinator.program, coordinator.options, serving()
-    try:
-        pickled = pickle.dumps((program.cls, program.parameters), protocol=5)
-    except Exception as error:
-        raise RunError(
-            f"{program.cls.__name__} and its parameters go to other ranks, and cannot be pickled ({error}): define the "
-            "class at the top of a module"
-        ) from error
+    pickled = pickled_program(program.cls, program.parameters)
     if ranks.end_session is not None:
         ended_runs.collect()  # a session that was forgotten ends here
     if ranks.end_session is not None:
         raise RunError("the ranks serve one session at a time: close the other one first")
-    modules = [name for name in VERSIONED if name in sys.modules]
-    ranks.request(SessionRequest(pickled, options, modules))
-    placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
-    ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
-    try:
-        executor = MPI(coordinator, placed, ranks)
-    except BaseException:
-        ranks.give_up()
-        raise
+    modules = [name for name in VERSIONED if name in sys.modules]  # whose values travel
+    ranks.request((pickled, options, modules))
+    placed = _agreed(ranks, "Session()", lambda: program, options)[1]
+    executor = MPI(coordinator, placed, ranks)
     ranks.end_session = executor.kill
     return executor
 
 
 def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
-    """On the other ranks: serve the sessions of the first one, until it has no more.
-
-    `load_main` defines what the script does, for the first of them.
-    """
-    main = [load_main]  # empty, once it is loaded
+    """On the other ranks: serve the sessions of the first one, as `load_main` defines them, until it has no more."""
     life = RankLife(ranks)
 
-    def make_program(request: SessionRequest) -> Elaborated:
-        while main:
-            main.pop()()
-        for name in request.modules:
+    def make_program(pickled: bytes, modules: list[str]) -> Elaborated:
+        load_main()
+        for name in modules:
             import_module(name)
-        cls, given = pickle.loads(request.pickled)
+        cls, given = pickle.loads(pickled)
         return elaborated(cls, **given)
 
     with life.handling_signals():
         while (request := ranks.hear(0, SERVE)) is not None:
+            pickled, options, modules = request
+            make = partial(make_program, pickled, modules)
             try:
-                program, placed = _agreed(ranks, "Session()", partial(make_program, request), request.options, likeness)
+                program, placed = _agreed(ranks, "Session()", make, options)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:
-                serve_run(ranks, life, program, placed, request.options.trace)
+                serve_run(ranks, life, program, placed, options.trace)

@@ -186,7 +186,7 @@ class MPITransport:
         requests += [self.comm.Isend([data, self.byte], worker, self.tag + 1) for data in parts]
         self.finish(requests, self._pull)
 
-    def finish(self, requests: list[Any], meanwhile: Callable[[], None] | None = None) -> None:
+    def finish(self, requests: list[Any], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Wait until the requests are complete: buffers that are sent may change, and buffers to receive are full."""
         test = self._all_done
         try:

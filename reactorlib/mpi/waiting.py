@@ -18,7 +18,7 @@ LOOKS = 8  # after each sleep: MPI may need several to take what is there
 SHORTEST_SLEEP_NS, LONGEST_SLEEP_NS = 20_000, 2_000_000
 PATIENCE = 8  # a sleep lasts at most this part of the wait so far
 TIMER_SLACK_NS = 1_000  # the default is 50 us, more than the shortest sleep
-_PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30
+_PR_SET_TIMERSLACK = 29
 
 
 class RankWaiter:
@@ -27,9 +27,9 @@ class RankWaiter:
     def __init__(self, check: Callable[[], None], spin_ns: int, neighbours: Sequence[int]) -> None:
         self.check = check
         self._spinner = Spinner(spin_ns, lambda: neighbours)
-        self._slack_ns = set_timer_slack(TIMER_SLACK_NS)
+        set_timer_slack(TIMER_SLACK_NS)
 
-    def wait(self, arrived: Callable[[], bool], meanwhile: Callable[[], None] | None = None) -> None:
+    def wait(self, arrived: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Wait until `arrived()` or until the check raises. Call `meanwhile` between looks."""
         now = began = clock()
         while now < began + LOOK_NS:
@@ -44,18 +44,14 @@ class RankWaiter:
                 if arrived():
                     return
             self.check()
-            if meanwhile is not None:
-                meanwhile()
+            meanwhile()
             sleep(min(max((clock() - began) // PATIENCE, SHORTEST_SLEEP_NS), LONGEST_SLEEP_NS) / 1e9)
 
     def close(self) -> None:
-        """Leave the thread as it was."""
-        set_timer_slack(self._slack_ns)
+        """Leave the thread with the system's default."""
+        set_timer_slack(0)
 
 
-def set_timer_slack(slack_ns: int) -> int:
-    """Set by how much the system may prolong a sleep of this thread, 0 for the default; its value before."""
-    prctl = CDLL(None).prctl
-    before: int = prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
-    prctl(_PR_SET_TIMERSLACK, slack_ns, 0, 0, 0)
-    return max(before, 0)
+def set_timer_slack(slack_ns: int) -> None:
+    """Set by how much the system may prolong a sleep of this thread, 0 for the default."""
+    CDLL(None).prctl(_PR_SET_TIMERSLACK, slack_ns, 0, 0, 0)

@@ -10,7 +10,6 @@ import pytest
 
 from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, reaction, run
 from reactorlib.cpus import gil_enabled
-from reactorlib.errors import RunError
 from reactorlib.schedule.compiler import Compiler
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps
@@ -82,12 +81,6 @@ def test_compiled_and_walked_schedules_have_one_digest_and_only_one_is_compiled(
     assert compiled == [1, 0]  # at the first use, or never
     assert steps(results[0]) == steps(results[1])
     assert results[0].digest == results[1].digest
-
-
-def test_another_way_to_run_schedules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REACTORLIB_SCHEDULES", "interpreted")
-    with pytest.raises(RunError, match=r"REACTORLIB_SCHEDULES .* 'interpreted'"):
-        run(Main, timeout=2 * MSEC, fast=True)
 
 
 PROGRAM = """

@@ -259,7 +259,7 @@ class Takes(Reactor):
 
 @pytest.mark.parametrize("main", [Source, Takes])
 def test_an_option_of_run_that_is_misspelt(main: type[Reactor]) -> None:
-    with pytest.raises(RunError, match=r"^executer= is no option of run: did you mean executor=\?"):
+    with pytest.raises(ElaborationError, match="executer"):
         run(main, executer="threads")
     with pytest.raises(RunError, match=r"a Program has its parameters already, got executer"):
         run(elaborate(main), executer="threads")

@@ -94,7 +94,7 @@ def test_a_program_that_cannot_be_sent_says_what_to_do(start_method, soon):
         tick = Timer(0, 1 * MSEC)
         show = noted_reaction(tick)
 
-    with soon(), pytest.raises(WorkerError, match=r"top level of a module .* or use start_method='fork'"):
+    with soon(), pytest.raises(WorkerError, match="top level of a module"):
         run(Local, timeout=1 * MSEC, executor="processes", workers=2, start_method=start_method)
     with soon(), pytest.raises(WorkerError, match="parameters that can be pickled"):
         run(Star, log=lambda: 0, faults={}, executor="processes", workers=2, start_method=start_method)
@@ -122,19 +122,14 @@ def test_what_a_constructor_raises_in_a_worker_is_the_error(start_method, soon):
 
 
 @pytest.mark.parametrize(
-    ("is_file", "hint"),
-    [
-        (False, "Define its class in a module or script that can be imported"),
-        (True, 'must call run() under `if __name__ == "__main__":`'),
-    ],
+    ("is_file", "said"), [(False, "Can't get attribute 'Main'"), (True, "if __name__ == '__main__':")]
 )
-def test_a_program_that_a_new_process_cannot_import_says_what_to_do(is_file, hint, tmp_path):
+def test_a_program_that_a_new_process_cannot_import_is_an_error_in_python_s_words(is_file, said, tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(UNGUARDED)
     done = python(script) if is_file else python("-c", UNGUARDED)
     assert done.returncode == 1
-    assert is_file or done.stderr.count("Traceback") == 1, done.stderr
-    assert hint in done.stderr.splitlines()[-1]
+    assert said in done.stderr
 
 
 ELSEWHERE = dict.fromkeys(("Star", "Star.hub", "Star.leaf[0]", "Star.leaf[1]", "Star.leaf[2]"), 1)
@@ -213,7 +208,7 @@ def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
         assert shared_mappings() - before <= 4  # at least 8 MiB each
         for _ in range(20):
             run(Star, rounds=2, executor="processes", workers=2)
-        assert shared_mappings() - before <= ended_runs.RUNS
+        assert shared_mappings() - before <= ended_runs.BYTES // ended_runs.LEAST
     finally:
         gc.enable()
 

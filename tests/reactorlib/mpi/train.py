@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 
 from reactorlib import Bank, Input, Output, Reactor, Session, connect, reaction, run, shutdown, startup
-from reactorlib.errors import ReactionError, RunError
+from reactorlib.errors import ReactionError, RunError, WorkerError
 
 N = 4
 
@@ -104,7 +104,7 @@ def is_refused() -> None:
     for attempt in attempts:
         try:
             attempt()
-        except RunError as error:
+        except (RunError, WorkerError) as error:
             print(error, flush=True)
     with opened(workers=2) as session:
         session.step(inp=Question(3))
