@@ -65,13 +65,9 @@ class Execution:
     def __init__(
         self, program: Program, options: Options, make: Callable[[Coordinator], Executor] = make_executor
     ) -> None:
+        self.coordinator = Coordinator(program, options)
         with _system_willing():
-            self.coordinator = Coordinator(program, options)
-            try:
-                self.executor = make(self.coordinator)
-            except BaseException:
-                self.coordinator.clock.close()
-                raise
+            self.executor = make(self.coordinator)
         self.worker = self.executor.worker
         self.living = [self]  # emptied at the end: a session's finalizer holds the list
         self._over: str | None = None
@@ -152,7 +148,6 @@ class Execution:
     def _release(self) -> None:
         self.living.clear()
         self.coordinator.inbox.close()
-        self.coordinator.clock.close()
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:

@@ -146,16 +146,14 @@ class RankLife:
 def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partition, traced: bool) -> None:
     """Be a worker of a run until its end."""
     transport = _transport(ranks, placed.workers, life.check)
-    clock: PhysicalClock | None = None
     follower: _RankFollower | None = None
     try:
         life.is_in_run = True
         messenger = Messenger(transport)
         offset, shift = _times(messenger)
-        clock = PhysicalClock(offset)
         crossing = Splitter(program, placed, copies=True).crossing_cells()
         buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-        outside = RemoteInbox(clock, life.calls.append)
+        outside = RemoteInbox(PhysicalClock(offset), life.calls.append)
         worker = Worker(program, ranks.rank, outside, Outbox(), traced, buffers=buffers)
         follower = _RankFollower(worker, placed, messenger, life, shift)
         messenger.tell(0, "ready")
@@ -171,8 +169,6 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
             follower.obey("forget")
         current.worker = None
         transport.close()
-        if clock is not None:
-            clock.close()
 
 
 def _times(messenger: Messenger) -> tuple[int, int]:
