@@ -155,13 +155,12 @@ class EffectError(ReactorError):
     Main.out.set() by a reaction that does not list it in effects=
     """
 
-    def __init__(self, element: str, call: str, why: str = "") -> None:
-        super().__init__(element, call, why)
+    def __init__(self, element: str, call: str) -> None:
+        super().__init__(element, call)
         self.element, self.call = element, call
-        self.why = why  # it cannot be listed
 
     def __str__(self) -> str:
-        return f"{self.element}.{self.call} by a reaction that does not list it in effects={self.why}"
+        return f"{self.element}.{self.call} by a reaction that does not list it in effects="
 
 
 class ReadError(ReactorError, AttributeError):

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.records import Elaborated
-from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError, ReactionError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import make_executor
@@ -69,7 +68,7 @@ class Execution:
         with _system_willing():
             self.executor = make(self.coordinator)
         self.worker = self.executor.worker
-        self.living = [self]  # emptied at the end: a session's finalizer holds the list
+        self.released: Callable[[], object] = lambda: None  # called at the end
         self._over: str | None = None
         self._begun = False
 
@@ -146,7 +145,7 @@ class Execution:
             self._release()
 
     def _release(self) -> None:
-        self.living.clear()
+        self.released()
         self.coordinator.inbox.close()
         self.executor.forget_schedules()
 
@@ -167,21 +166,9 @@ def _explain(program: Elaborated, node: int, error: Exception) -> None:
     reaction = program.graph.reaction(node)
     if reaction is None or not isinstance(error, EffectError):
         return
-    named = {leaf.name for argument in reaction.arguments for leaf in argument.leaves if leaf.kind == "read"}
-    for port in program.ports:
-        if port.name not in named or touch_fault(reaction.instance, "use", port) is not None:
-            continue
-        for channel, cell in enumerate(program.cell_of[port.first : port.first + port.width]):
-            if program.cell_path(cell) == error.element:
-                kind = "an input" if port.owner is reaction.instance else "an output of a contained reactor"
-                error.element, error.why = port.channel_path(channel), f": {kind} is read, not set"
-                return
-
-
-def kill(living: list[Execution]) -> None:
-    """End these executions at once."""
-    for execution in [*living]:
-        execution.kill()
+    read = next((cell for cell in reaction.reads if program.cell_path(cell) == error.element), None)
+    for port, channel in () if read is None else reaction.channels_of(read):
+        error.element = port.channel_path(channel)
 
 
 @contextmanager

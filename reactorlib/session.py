@@ -12,7 +12,7 @@ from weakref import finalize
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
-from reactorlib.execution import Execution, RunResult, fresh, kill
+from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_names, make_executor
 from reactorlib.executors.failure import OutOfTime
@@ -75,7 +75,7 @@ class Session:
         if executor == "mpi":
             from reactorlib.mpi.runs import lead_session as make  # only where it is used: it needs ranks
         self._execution = Execution(fresh(program, parameters), options, make)
-        finalize(self, kill, self._execution.living)  # also at exit
+        self._execution.released = finalize(self, self._execution.kill).detach  # it also kills at exit
         self._result: RunResult | None = None
         self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from reactorlib.declaration.instance import BoundPort
 from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.elaboration.rules import feed_text
@@ -203,11 +202,8 @@ def _cycle(resolution: Resolution, edges: list[_Edge]) -> Cycle:
     modes = {None, *(forward.mode for forward in forwards)}
     waiting = [forward.target for forward in forwards]
     for _, node, passed in edges:
-        for argument in resolution.reactions[node].arguments if passed is not None and node < count else ():
-            if argument.kind == "read":
-                ports = [element for element in argument.elements if isinstance(element, BoundPort)]
-                channels = [port.first + channel for port in ports for channel in range(port.width)]
-                waiting += [at for at, cell in zip(channels, argument.cells, strict=False) if cell == passed]
+        if passed is not None and node < count:
+            waiting += [port.first + at for port, at in resolution.reactions[node].channels_of(passed)]
     found = dict.fromkeys(resolution.ringed)
     for channel in waiting:
         if channel not in found and channel < resolution.channels:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.instance import Bound, BoundPort, Instance
+from reactorlib.declaration.instance import Bound, BoundPort, Instance, PortChannel
 from reactorlib.declaration.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
@@ -58,14 +58,6 @@ class Argument(NamedTuple):
         """The name of the element, without its reactor."""
         return self.path.rpartition(".")[2]
 
-    @property
-    def leaves(self) -> Iterator[Argument]:
-        """This argument, or those of which it is made."""
-        if self.kind != "contained":
-            yield self
-        for ports in self.members:
-            yield from ports
-
 
 class ReactionInstance(NamedTuple):
     """One reaction of one reactor: cells by number, everything that the schedule of a tag needs to know."""
@@ -86,6 +78,22 @@ class ReactionInstance(NamedTuple):
     def is_plain(self) -> bool:
         """Whether a call of its body is all that it takes to run it."""
         return self.deadline is None and self.mode is None
+
+    @property
+    def leaves(self) -> Iterator[Argument]:
+        """The arguments. Of a contained reactor, those of its ports."""
+        for argument in self.arguments:
+            if not argument.members:
+                yield argument
+            for ports in argument.members:
+                yield from ports
+
+    def channels_of(self, cell: Cell) -> Iterator[PortChannel]:
+        """The channels of ports by which it reads a cell."""
+        for leaf in self.leaves:
+            channels = [channel for port in leaf.elements if isinstance(port, BoundPort) for channel in port.channels]
+            if leaf.kind == "read":
+                yield from (channel for channel, read in zip(channels, leaf.cells, strict=False) if read == cell)
 
 
 class Forward(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import PhysicalAction, Signal
@@ -138,7 +138,7 @@ class _BoxBuild:
                 kind: SymbolKind = trigger.name  # type: ignore[assignment]
                 self.regions.add(Symbol(item, kind, trigger.name, tip=f"trigger {trigger.name}"), region)
                 self.regions.join(Strand("trigger", item, symbol.id), region)
-        for argument in chain.from_iterable(argument.leaves for argument in first.arguments):
+        for argument in first.leaves:
             if argument.kind == "switch":
                 entry = self.regions.entry(self.whole.program.modes[argument.mode].name)
                 label = "history" if argument.history else "reset"
