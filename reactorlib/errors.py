@@ -10,7 +10,7 @@ MOST_NAMES = 12  # listed in a message
 MANY = 3  # faults that differ from another in an index
 
 
-class StandIn(BaseException):
+class StandInError(RuntimeError):
     """In the place of an exception that cannot travel between processes: `kind` is its class, `words` its text."""
 
     def __init__(self, kind: str, words: str) -> None:
@@ -21,18 +21,14 @@ class StandIn(BaseException):
         return f"{self.kind}: {self.words}"
 
 
-class StandInError(StandIn, RuntimeError):
-    """For an Exception. The others, which `except Exception` lets pass, have a plain StandIn."""
-
-
 def kind_of(error: BaseException) -> str:
-    """The name of an exception's class, or of the class that a StandIn stands for."""
-    return error.kind if isinstance(error, StandIn) else type(error).__name__
+    """The name of an exception's class, or of the class that a StandInError stands for."""
+    return error.kind if isinstance(error, StandInError) else type(error).__name__
 
 
 def words_of(error: BaseException) -> str:
     """The text of an exception. Its class may be the user's, so `str` may fail."""
-    if isinstance(error, StandIn):
+    if isinstance(error, StandInError):
         return error.words
     try:
         return str(error)
@@ -161,13 +157,6 @@ class EffectError(ReactorError):
 
     def __str__(self) -> str:
         return f"{self.element}.{self.call} by a reaction that does not list it in effects="
-
-
-class ReadError(ReactorError, AttributeError):
-    """A read by way of `self`, which knows ports but no values."""
-
-    def __init__(self, element: str, name: str, what: str) -> None:
-        super().__init__(f"{element}.{what}: self.{name} has no value; a reaction that lists it is given one that does")
 
 
 class RunError(ReactorError):

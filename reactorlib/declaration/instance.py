@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, Self
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Action, Element, Input, Mode, ModeBlock, Port, Timer
 from reactorlib.declaration.source_position import located
-from reactorlib.errors import EffectError, ElaborationError, ReadError
+from reactorlib.errors import EffectError, ElaborationError
 
 
 class Bound:
@@ -34,9 +34,8 @@ class Bound:
         """Refuse what only the arguments of a reaction offer."""
         if name in ("set", "schedule"):
             raise EffectError(self.path, f"{name}()")
-        if name in ("value", "is_present"):
-            raise ReadError(self.path, self.name, name)
-        raise AttributeError(f"{self!r} has no attribute {name!r}")
+        hint = ": a reaction that lists it is given one that has" if name in ("value", "is_present") else ""
+        raise AttributeError(f"{self!r} has no attribute {name!r}{hint}")
 
 
 class PortChannel(tuple["BoundPort", int]):
