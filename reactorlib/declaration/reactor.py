@@ -61,23 +61,11 @@ class _ReactorType(type):
             raise
         except Exception as error:
             where = instance.where or raised_at(error.__traceback__)
-            raised = f"the constructor raised {type(error).__name__}: {words_of(error)}{_near(error)}"
-            raise refusal(raised, where) from error
+            raise refusal(f"the constructor raised {type(error).__name__}: {words_of(error)}", where) from error
         finally:
             building.stack.pop()
             building.mode, building.where = outer
         return self
-
-
-def _near(error: Exception) -> str:
-    """The ports of the reactor that lacks an attribute, as the end of the error's message."""
-    if isinstance(error, AttributeError) and isinstance(error.obj, Reactor):
-        return did_you_mean(error.name or "", _port_names(error.obj))
-    return ""
-
-
-def _port_names(reactor: Reactor) -> list[str]:
-    return [name for name, bound in instance_of(reactor).elements.items() if isinstance(bound, BoundPort)]
 
 
 def _parameters(
@@ -88,10 +76,8 @@ def _parameters(
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
     except TypeError as error:
-        names = list(declared.signature.parameters)[1:]
-        hint = next((did_you_mean(name, names) for name in kwargs if name not in names), "")
         where = here() if building.stack else None  # `run` or `elaborate` makes the main reactor
-        raise refusal(f"{cls.__name__}{declared.signature}: {error}{hint}", where) from error
+        raise refusal(f"{cls.__name__}{declared.signature}: {error}", where) from error
     bound.apply_defaults()
     parameters = dict(bound.arguments)
     del parameters[next(iter(declared.signature.parameters))]
@@ -265,9 +251,9 @@ class Bank(Generic[R]):
             raise AttributeError(name)
         ports = Ports()
         for member in self._members:
-            port = instance_of(member).elements.get(name)
+            elements = instance_of(member).elements
+            port = elements.get(name)
             if not isinstance(port, BoundPort):
-                hint = did_you_mean(name, _port_names(member))
-                raise AttributeError(f"{type(member).__name__} has no port {name!r}{hint}")
+                raise AttributeError(f"{type(member).__name__} has no port {name!r}{did_you_mean(name, elements)}")
             ports += port.channels
         return ports

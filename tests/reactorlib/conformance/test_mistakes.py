@@ -270,7 +270,7 @@ def test_a_parameter_that_is_misspelt() -> None:
         def __init__(self, **options: Any):
             self.options = options
 
-    with pytest.raises(ElaborationError, match=r"'siez': did you mean 'size'\?"):
+    with pytest.raises(ElaborationError, match=r"Takes\(self, size.*\): .*'siez'"):
         run(Takes, siez=3)
     run(TakesAny, executer=1, fast=True)
 
@@ -286,17 +286,13 @@ def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[React
 @pytest.mark.parametrize(
     ("construct", "hint"),
     [
-        (
-            lambda main: connect(main.source.otu, main.inp),
-            "no attribute 'otu': did you mean 'out'? There is out, wide (",
-        ),
-        (lambda main: connect(main.source.out, main.inq), "no attribute 'inq': did you mean 'inp'? ("),
+        (lambda main: connect(main.source.otu, main.inp), "no attribute 'otu' ("),
         (lambda main: main.source.out.otu, "has no attribute 'otu' ("),
-        (lambda main: connect(main.bank.nope, main.inp), "Source has no port 'nope': there is out, wide"),
+        (lambda main: connect(main.bank.nope, main.inp), "Source has no port 'nope': there is out, wide, tick"),
         (lambda main: connect(main.bank.wid, main.inp), "Source has no port 'wid': did you mean 'wide'?"),
         (lambda main: connect(main.source.wide[3], main.inp), "IndexError"),
-        (lambda main: setattr(main, "more", Bank(Takes, 2, siez=1)), "'siez': did you mean 'size'?"),
-        (lambda main: setattr(main, "more", Takes(siez=1)), "'siez': did you mean 'size'?"),
+        (lambda main: setattr(main, "more", Bank(Takes, 2, siez=1)), "Takes(self, size"),
+        (lambda main: setattr(main, "more", Takes(siez=1)), "'siez' ("),
     ],
 )
 def test_a_name_that_a_constructor_misspells(construct: Any, hint: str) -> None:
