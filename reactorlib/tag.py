@@ -44,18 +44,6 @@ class Time(int):
     def __mod__(self, other: int) -> Time:
         return _rounded(int(self) % _number(other))
 
-    def __divmod__(self, other: int) -> tuple[int, Time]:
-        return self // other, self % other
-
-    def __neg__(self) -> Time:
-        return Time(-int(self))
-
-    def __pos__(self) -> Time:
-        return self
-
-    def __abs__(self) -> Time:
-        return Time(abs(int(self)))
-
 
 def _number(given: float) -> float:
     """An operand as a number of Python's, as NumPy's small ones would overflow."""

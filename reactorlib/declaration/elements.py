@@ -26,8 +26,6 @@ class Element:
         self.name = ""
         self.mode: Mode | None = building.mode
         self.where = here()
-        if building.stack:
-            building.stack[-1].made = True
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:

@@ -141,7 +141,6 @@ class Instance:
     children: list[Instance] = field(default_factory=list)
     connections: list[Connection] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    made: bool = False  # whether its constructor made elements, which only a class may declare
     member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
     used: bool = False  # of a root: its reactors have run
 

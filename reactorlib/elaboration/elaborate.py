@@ -10,7 +10,7 @@ from typing import Any
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.elements import Element, State
+from reactorlib.declaration.elements import State
 from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
@@ -75,7 +75,7 @@ def named_tree(root: Instance) -> Iterator[Instance]:
     stack = [root]
     while stack:
         instance = stack.pop()
-        if instance.children or instance.made:
+        if instance.children:
             _name_children(instance)
         stack.extend(reversed(instance.children))
         yield instance
@@ -89,9 +89,6 @@ def _name_children(instance: Instance) -> None:
         elif unnamed and isinstance(held, Bank | list | tuple):
             members = [(f"{attribute}[{i}]", m) for i, m in enumerate(held) if isinstance(m, Reactor)]
         else:
-            if isinstance(held, Element):
-                told = f"a declaration, {held!r}, made in the constructor: it belongs in the body of its class"
-                instance.fault(f".{attribute}: {told}", held.where)
             continue
         for position, (name, member) in enumerate(members):
             child = unnamed.pop(id(instance_of(member)), None)

@@ -180,15 +180,6 @@ def test_constants_and_what_cannot_change_are_no_mistake() -> None:
     elaborate(Main)
 
 
-@pytest.mark.parametrize("kind", [Input, Output, Timer, rl.LogicalAction, rl.PhysicalAction, rl.Mode])
-def test_an_element_made_in_a_constructor(kind: type) -> None:
-    class Main(Reactor):
-        def __init__(self):
-            self.q = kind()
-
-    refused(Main, "Main.q: a", kind.kind, "constructor", "the body of its class", HERE)
-
-
 def test_a_class_made_in_a_constructor_declares_what_it_wants() -> None:
     class Main(Reactor):
         def __init__(self):
