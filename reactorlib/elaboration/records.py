@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
@@ -198,22 +197,6 @@ class Cycle(NamedTuple):
     order: tuple[tuple[int, int], ...] = ()
 
 
-class CellPaths:
-    """The path of the port or trigger whose value a cell holds. `named` has the cells that are no channel of a port."""
-
-    def __init__(self, ports: Sequence[BoundPort]) -> None:
-        self._ports = ports
-        self._starts = [port.first for port in ports]
-        self.named: dict[Cell, str] = {}
-
-    def __call__(self, cell: Cell) -> str:
-        found = self.named.get(cell)
-        if found is None:
-            port = self._ports[bisect_right(self._starts, cell) - 1]
-            found = port.channel_path(cell - port.first)
-        return found
-
-
 class Elaborated(NamedTuple):
     """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
 
@@ -221,10 +204,8 @@ class Elaborated(NamedTuple):
     parameters: dict[str, Any]
     root: Instance
     instances: tuple[Instance, ...]
-    ports: tuple[BoundPort, ...]
-    channels: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
-    cell_path: CellPaths
+    cell_path: Callable[[Cell], str]  # the path of the port or trigger whose value it holds
     outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]

@@ -20,7 +20,7 @@ from reactorlib.declaration.instance import (
 )
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration import rules
-from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
+from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
 
 _PORT = itemgetter(0)  # of a channel
 
@@ -41,14 +41,13 @@ class Resolution:
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
         self.outputs: dict[Cell, Cell] = {}
         self._copies: dict[tuple[BoundPort, str], tuple[Cell, ...]] = {}
-        self.ports = [e for i in instances for e in i.elements.values() if isinstance(e, BoundPort)]
-        self.channels = 0
-        for port in self.ports:
-            port.first = self.channels
-            self.channels += port.width
-        self.path = CellPaths(self.ports)
-        self.cells = self.channels
-        self.alias: list[Cell] = list(range(self.channels))
+        self.paths: list[str] = []  # by cell
+        for port in (element for instance in instances for element in instance.elements.values()):
+            if isinstance(port, BoundPort):
+                port.first = len(self.paths)
+                self.paths += map(port.channel_path, range(port.width))
+        self.path = self.paths.__getitem__
+        self.alias: list[Cell] = list(range(len(self.paths)))  # of the channels
         for instance in instances:
             self._number_modes(instance)
         for instance in instances:
@@ -61,9 +60,8 @@ class Resolution:
 
     def new_cell(self, path: str) -> Cell:
         """A cell beyond the channels: of a trigger, or the copy that a mutable input reads."""
-        self.cells += 1
-        self.path.named[self.cells - 1] = path
-        return self.cells - 1
+        self.paths.append(path)
+        return len(self.paths) - 1
 
     # Modes
 
@@ -137,10 +135,11 @@ class Resolution:
     def _follow_aliases(self) -> None:
         """Every channel to the cell at the far end of its chain of undelayed connections, in linear time."""
         alias = self.alias
-        for channel in range(self.channels):
+        channels = len(alias)
+        for channel in range(channels):
             at = channel
             chain: dict[Cell, None] = {}
-            while at < self.channels and alias[at] != at and at not in chain:
+            while at < channels and alias[at] != at and at not in chain:
                 chain[at] = None
                 at = alias[at]
             if at not in chain:
@@ -158,7 +157,7 @@ class Resolution:
 
     def cell(self, number: Cell) -> Cell:
         """The cell that a channel aliases; a trigger's cell is its own."""
-        return self.alias[number] if number < self.channels else number
+        return self.alias[number] if number < len(self.alias) else number
 
     def _open(self, main: Instance) -> None:
         """Ports of the main reactor, which a session sets and reads: inputs are triggers, outputs are copied out."""
