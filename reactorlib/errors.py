@@ -105,8 +105,7 @@ def _alike(faults: Iterable[str]) -> Iterator[str]:
         if len(more) < MANY:
             yield from (first, *more)
         else:
-            gap = "\n    " if "\n" in first else " "
-            yield f"{first}{gap}(and {len(more)} more that differ from it in an index)"
+            yield f"{first} (and {len(more)} more that differ from it in an index)"
 
 
 class ReactionError(ReactorError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -177,8 +176,5 @@ def _system_willing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = ""
-        if error.errno in (errno.EMFILE, errno.ENFILE):
-            hint = "; see `ulimit -n`"
-            ended_runs.collect()  # earlier runs may still hold descriptors: the next attempt has those
-        raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error
+        ended_runs.collect()  # earlier runs may still hold what is lacking: the next attempt has it
+        raise WorkerError(f"the run cannot start: {error.strerror or error}; see `ulimit -a`") from error

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from threading import get_ident
 from time import monotonic
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Self, TypeVar
 from weakref import finalize
 
 from reactorlib.declaration.instance import BoundPort
@@ -79,7 +78,7 @@ class Session:
         self._result: RunResult | None = None
         self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun
-        self._callers: set[int] = set()  # threads in a call, at most one of which runs
+        self._calls: set[object] = set()  # under way, at most one of which runs
         self._named: dict[tuple[str, ...], Stepper] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
         with limited(library_threads):
@@ -152,21 +151,17 @@ class Session:
         """
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
-        thread = get_ident()
-        if self._callers:
-            self._refuse(call)
+        mine, others = object(), bool(self._calls)
         try:
-            self._callers.add(thread)
+            if not others:
+                self._calls.add(mine)
+            if others or len(self._calls) > 1:
+                raise RunError(f"{call}(): another call of this session is under way")
             if self._execution.over is not None:
                 raise RunError(f"{call}(): the session is closed: {self._execution.over}")
-            if len(self._callers) > 1:
-                self._refuse(call)
             return part(*arguments)
         finally:
-            self._callers.discard(thread)
-
-    def _refuse(self, call: str) -> NoReturn:
-        raise RunError(f"{call}(): another call of this session is under way")
+            self._calls.discard(mine)
 
     def _advance(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
         """Run a part in which reactions run. True from it: the program has run its last tag, and the session ends."""

@@ -70,7 +70,7 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     ends = _channels(source, "connect()", where), _channels(target, "connect()", where)
     fault = None if after is None else time_fault(after, "after")
     if fault is not None:
-        container.fault(f": connect({_name(source)}, {_name(target)}): {fault}", where)
+        container.fault(f": connect(): {fault}", where)
     # A wrong delay is still meant as one: a cycle through the connection is no second fault.
     delay = None if after is None else 0 if fault is not None else int(after)
     container.connections.append(Connection(*ends, delay, physical, repeat, building.mode, where))
@@ -85,8 +85,4 @@ def _channels(endpoint: Any, call: str, where: str) -> list[PortChannel]:
         return [endpoint]
     if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
         return [channel for part in endpoint for channel in _channels(part, call, where)]
-    raise refusal(f"{call} takes ports of reactors, got {_name(endpoint)}", where)
-
-
-def _name(endpoint: Any) -> str:
-    return f"{len(endpoint)} channels" if isinstance(endpoint, list) else repr(endpoint)
+    raise refusal(f"{call} takes ports of reactors, got {endpoint!r}", where)

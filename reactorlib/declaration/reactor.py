@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import ClassBody, Declarations, declarations_of
@@ -239,11 +239,7 @@ class Bank(Generic[R]):
     def __iter__(self) -> Iterator[R]:
         return iter(self._members)
 
-    @overload
-    def __getitem__(self, index: int) -> R: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[R]: ...
-    def __getitem__(self, index: int | slice) -> R | list[R]:
+    def __getitem__(self, index: int) -> R:
         return self._members[index]
 
     def __getattr__(self, name: str) -> Any:
