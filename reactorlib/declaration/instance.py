@@ -80,21 +80,13 @@ class BoundPort(Bound):
         return ([channel] for channel in self.channels)
 
 
-class BoundTimer(Bound):
-    """A timer of one instance; times in ns."""
+class BoundTrigger(Bound):
+    """A timer or an action of one instance; times in ns. `delay` is the offset or the minimum delay."""
 
-    __slots__ = ("offset", "period")
-    declaration: Timer
-    offset: int
+    __slots__ = ("delay", "min_spacing", "period")
+    declaration: Timer | Action[Any]
+    delay: int
     period: int
-
-
-class BoundAction(Bound):
-    """An action of one instance; times in ns."""
-
-    __slots__ = ("min_delay", "min_spacing")
-    declaration: Action[Any]
-    min_delay: int
     min_spacing: int | None
 
 

@@ -10,13 +10,12 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import ClassBody, Declarations, declarations_of
 from reactorlib.declaration.connect import Ports
-from reactorlib.declaration.elements import Action, Element, Port, State, Timer
+from reactorlib.declaration.elements import Element, Mode, Port, State, Timer
 from reactorlib.declaration.instance import (
     Bound,
-    BoundAction,
     BoundMode,
     BoundPort,
-    BoundTimer,
+    BoundTrigger,
     Instance,
     instance_of,
     refusal,
@@ -99,20 +98,17 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
             width = int(evaluate(instance, element.width, f"{name}: width", element.where, _width_fault) or 1)
         return BoundPort(instance, name, element, width)
 
-    def time(expression: Any, role: str) -> int:
-        return duration(instance, expression, f"{name}: {role}", element.where)
+    if isinstance(element, Mode):
+        return BoundMode(instance, name, element)
 
-    if isinstance(element, Timer):
-        timer = BoundTimer(instance, name, element)
-        timer.offset = time(element.offset, "offset")
-        timer.period = 0 if element.period is None else time(element.period, "period")
-        return timer
-    if isinstance(element, Action):
-        action = BoundAction(instance, name, element)
-        action.min_delay = time(element.min_delay, "min_delay")
-        action.min_spacing = None if element.min_spacing is None else time(element.min_spacing, "min_spacing")
-        return action
-    return BoundMode(instance, name, element)
+    def time(role: str) -> int | None:
+        given = getattr(element, role, None)
+        return None if given is None else duration(instance, given, f"{name}: {role}", element.where)
+
+    trigger = BoundTrigger(instance, name, element)
+    trigger.delay = time("offset" if isinstance(element, Timer) else "min_delay") or 0
+    trigger.period, trigger.min_spacing = time("period") or 0, time("min_spacing")
+    return trigger
 
 
 def _width_fault(value: Any, what: str) -> str | None:

@@ -6,13 +6,12 @@ from operator import itemgetter
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.elements import Input, Mode, PhysicalAction, Signal, shutdown, startup
+from reactorlib.declaration.elements import Input, Mode, Signal, shutdown, startup
 from reactorlib.declaration.instance import (
     Bound,
-    BoundAction,
     BoundMode,
     BoundPort,
-    BoundTimer,
+    BoundTrigger,
     Connection,
     Instance,
     PortChannel,
@@ -176,18 +175,17 @@ class Resolution:
 
     def make_triggers(self, instance: Instance) -> None:
         for element in instance.elements.values():
-            mode = self.mode_of(instance, element.declaration.mode)
-            if isinstance(element, BoundTimer):
-                self._add(element, Trigger("timer", self.new_cell(element.path), element.path, mode,
-                                           element.offset, element.period))  # fmt: skip
-            elif isinstance(element, BoundAction):
-                declared = element.declaration
-                fault = rules.policy_fault(element)
-                if fault:
-                    self.faults.append(f"{element.path}: {fault}{located(declared.where)}")
-                kind: Any = "physical" if isinstance(declared, PhysicalAction) else "logical"
-                self._add(element, Trigger(kind, self.new_cell(element.path), element.path, mode, element.min_delay,
-                                           0, element.min_spacing, declared.policy or "defer"))  # fmt: skip
+            if not isinstance(element, BoundTrigger):
+                continue
+            declared, path = element.declaration, element.path
+            policy = getattr(declared, "policy", None)
+            fault = rules.policy_fault(policy, element.min_spacing)
+            if fault:
+                self.faults.append(f"{path}: {fault}{located(declared.where)}")
+            kind: Any = declared.kind.partition(" ")[0]  # of a physical action: physical
+            self._add(element, Trigger(kind, self.new_cell(path), path, self.mode_of(instance, declared.mode),
+                                       element.delay, element.period, element.min_spacing,
+                                       policy or "defer"))  # fmt: skip
 
     def _add(self, key: Bound | tuple[str, int | None], trigger: Trigger) -> Trigger:
         self.trigger_of[key] = trigger
