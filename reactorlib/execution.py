@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.records import Elaborated
@@ -20,8 +20,6 @@ from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 from reactorlib.worker.trace import Span, TraceRecord, digest_of
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +68,7 @@ class Execution:
         self.released: Callable[[], object] = lambda: None  # called at the end
         self._over: str | None = None
         self._begun = False
+        self.ended = False  # without an error
 
     @property
     def over(self) -> str | None:
@@ -92,15 +91,18 @@ class Execution:
         self._begun = True
         self.coordinator.begin()
 
-    def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
-        """Call a part of the execution in which reactions may run, and return its result.
+    def guarded(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
+        """Call a part of the execution in which reactions may run, and return its result. After True, workers end.
 
         An exception that leaves it ends the execution, after the shutdown reactions. It is a ReactionError if a
         reaction raised. A signal handler may raise at any call or return, so nothing is set outside of `try`.
         """
         try:
             current.worker = self.worker
-            return part(*arguments)
+            last = part(*arguments)
+            if last:
+                self._finish()
+            return last
         except BaseException as error:
             self._over = self._over or "an error ended it"
             try:
@@ -128,13 +130,13 @@ class Execution:
         reactor, _, name = node.path.rpartition(".")
         raise ReactionError(reactor, name, tag, error) from error
 
-    def finish(self) -> None:
-        """The last tag has run: the other workers end. Within `guarded`."""
+    def _finish(self) -> None:
         self.coordinator.inbox.close()
         if self.coordinator.inbox.failure is not None:
             raise self.coordinator.inbox.failure
         self.executor.finish()
         self._over = f"it ended at {self.tag}"
+        self.ended = True
 
     def kill(self) -> None:
         """End it at once, without shutdown reactions."""
@@ -149,7 +151,7 @@ class Execution:
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:
-        """The result, after `finish`."""
+        """The result, once it has ended."""
         self._release()
         executor, recorder = self.executor, self.worker.recorder
         trace = spans = digest = None

@@ -76,7 +76,6 @@ class Session:
         self._execution = Execution(fresh(program, parameters), options, make)
         self._execution.released = finalize(self, self._execution.kill).detach  # it also kills at exit
         self._result: RunResult | None = None
-        self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun
         self._calls: set[object] = set()  # under way, at most one of which runs
         self._named: dict[tuple[str, ...], Stepper] = {}
@@ -127,9 +126,10 @@ class Session:
         if not self.closed and self._pending is not None:
             self.finish()
         if not self.closed:
-            self._alone("close", self._advance, self._stop)
-        if self._ended and self._result is None:
-            self._leave()
+            self._alone("close", self._execution.guarded, self._stop)
+        if self._execution.ended and self._result is None:
+            ended_runs.collect_if_worthwhile()
+            self._result = self._execution.result()
         return self._result
 
     def kill(self) -> None:
@@ -163,26 +163,6 @@ class Session:
         finally:
             self._calls.discard(mine)
 
-    def _advance(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
-        """Run a part in which reactions run. True from it: the program has run its last tag, and the session ends."""
-
-        def finishing() -> bool | None:
-            last = part(*arguments)
-            if last:
-                self._execution.finish()
-                self._ended = True
-            return last
-
-        last = self._execution.guarded(finishing)
-        if last:
-            self._leave()
-        return last
-
-    def _leave(self) -> None:
-        self._pending = None
-        ended_runs.collect_if_worthwhile()
-        self._result = self._execution.result()
-
     def _stop(self) -> bool:
         coordinator = self._execution.coordinator
         coordinator.stop()
@@ -195,7 +175,7 @@ class Session:
             raise RunError(fault)
         if until < self.tag.time:
             raise RunError(f"until={until} is before the last step, which was at {self.tag}")
-        if self._advance(self._execution.coordinator.reach, self._execution.executor, int(until)):
+        if self._execution.guarded(self._execution.coordinator.reach, self._execution.executor, int(until)):
             raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
 
     def _ports(self, names: Sequence[str] | None, *, is_input: bool) -> list[BoundPort]:
@@ -260,19 +240,19 @@ class Stepper:
 
     def _whole(self, inputs: Events, until: int | None) -> Any:
         self._prepare(until)
-        self._session._advance(self._execution.coordinator.step, self._execution.executor, inputs, until)
+        self._execution.guarded(self._execution.coordinator.step, self._execution.executor, inputs, until)
         return self._values()
 
     def _begin(self, inputs: Events, until: int | None) -> None:
         self._prepare(until)
-        self._session._advance(self._start, inputs, until)
+        self._execution.guarded(self._start, inputs, until)
 
     def _finish(self, timeout: float | None) -> Any:
         if self._session._pending is not self:
             of = " of this stepper" if self._session._pending else ""
             raise RunError(f"finish(): no step{of} has begun")
         limit = None if timeout is None else monotonic() + timeout
-        if self._session._advance(self._resume, limit) is None:
+        if self._execution.guarded(self._resume, limit) is None:
             raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
         return self._values()
 
