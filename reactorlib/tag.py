@@ -30,9 +30,6 @@ class Time(int):
     def __sub__(self, other: int) -> Time:
         return _rounded(int(self) - _number(other))
 
-    def __rsub__(self, other: int) -> Time:
-        return _rounded(_number(other) - int(self))
-
     @overload  # type: ignore[override]  # how often one time fits into another is a number, a part of it a time
     def __floordiv__(self, other: Time) -> int: ...
     @overload

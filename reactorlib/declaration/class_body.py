@@ -152,8 +152,7 @@ class Declarations:
                 self.faults.append(f"{cls.__name__}.{name} {told}{located(given.where)}")
         self.reactions = tuple(reactions.values())
         constructor = cls.__init__  # type: ignore[misc]  # read, never called
-        self.plain = constructor is object.__init__
-        self.signature = _NO_PARAMETERS if self.plain else inspect.signature(constructor)
+        self.signature = _NO_PARAMETERS if constructor is object.__init__ else inspect.signature(constructor)
 
 
 def _with_handler_of(cls: type, reaction: Reaction[Any]) -> Reaction[Any]:

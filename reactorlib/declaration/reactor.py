@@ -70,7 +70,7 @@ class _ReactorType(type):
 def _parameters(
     cls: type, declared: Declarations, self: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    if declared.plain and not args and not kwargs:
+    if len(declared.signature.parameters) == 1 and not args and not kwargs:
         return {}
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
