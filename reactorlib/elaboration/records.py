@@ -15,16 +15,15 @@ Cell = int
 # A node runs at a tag: a reaction by its index, or a Forward (below) by len(reactions) + its index.
 Node = int
 
-# "input": a channel of an input of the main reactor, which a session may set.
-TriggerKind = Literal[
-    "startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay", "input"
-]
-
 
 class Trigger(NamedTuple):
-    """A trigger has a cell, and the event queue carries its events. Times in ns."""
+    """A trigger has a cell, and the event queue carries its events. Times in ns.
 
-    kind: TriggerKind
+    Its kind is startup, shutdown, reset, timer, logical, physical, delay or physical delay, or input: a channel of an
+    input of the main reactor, which a session may set.
+    """
+
+    kind: str
     cell: Cell
     path: str
     mode: int | None = None
@@ -117,14 +116,6 @@ class ModeInstance(NamedTuple):
     reset: int | None
 
 
-class ResetState(NamedTuple):
-    """An attribute of a reactor that a reset of its mode restores: `restored()` is its value."""
-
-    reactor: Reactor
-    name: str
-    restored: Callable[[], Any]
-
-
 class DependencyGraph:
     """Which node reads, sets and hears of which cell. All that asks for dependencies asks here.
 
@@ -211,7 +202,7 @@ class Elaborated(NamedTuple):
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]
     modes: tuple[ModeInstance, ...]
-    reset_states: dict[int, tuple[ResetState, ...]]  # by mode
+    reset_states: dict[int, list[Callable[[], None]]]  # by mode: each gives a state the value that its constructor left
     graph: DependencyGraph
     order: Order
     cycle: Cycle

@@ -127,7 +127,7 @@ class Resolution:
         path = self.path(source)
         mode = self.mode_around(container) if connection.mode is None else self.mode_index[connection.mode]
         cell = self.new_cell(path)
-        kind: Any = "physical delay" if connection.physical else "delay"
+        kind = "physical delay" if connection.physical else "delay"
         self.triggers.append(Trigger(kind, cell, path, mode, connection.after or 0, source=source))
         return cell
 
@@ -182,7 +182,7 @@ class Resolution:
             fault = rules.policy_fault(policy, element.min_spacing)
             if fault:
                 self.faults.append(f"{path}: {fault}{located(declared.where)}")
-            kind: Any = declared.kind.partition(" ")[0]  # of a physical action: physical
+            kind = declared.kind.partition(" ")[0]  # of a physical action: physical
             self._add(element, Trigger(kind, self.new_cell(path), path, self.mode_of(instance, declared.mode),
                                        element.delay, element.period, element.min_spacing,
                                        policy or "defer"))  # fmt: skip
@@ -197,8 +197,7 @@ class Resolution:
         found = self.trigger_of.get(key)
         if found is None:
             path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
-            kind: Any = signal.name
-            found = self._add(key, Trigger(kind, self.new_cell(path), path, key[1]))
+            found = self._add(key, Trigger(signal.name, self.new_cell(path), path, key[1]))
             if key[1] is not None:
                 own: dict[str, Any] = {signal.name: found.cell}
                 self.modes[key[1]] = self.modes[key[1]]._replace(**own)
