@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from reactorlib.declaration.building import building
@@ -31,11 +32,7 @@ def interleaved(ports: Any) -> Any:
     >>> program = elaborate(Main)
     [(0, 0), (1, 0), (0, 1), (1, 1)]
     """
-    rows: dict[BoundPort, list[PortChannel]] = {}
-    for channel in _channels(ports, "interleaved()", here()):
-        rows.setdefault(channel[0], []).append(channel)
-    width = max((len(row) for row in rows.values()), default=0)
-    return Ports(row[i] for i in range(width) for row in rows.values() if i < len(row))
+    return Ports(sorted(_channels(ports, "interleaved()", here()), key=itemgetter(1)))
 
 
 def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:

@@ -71,8 +71,6 @@ class BoundPort(Bound):
         return [PortChannel((self, number)) for number in range(self.width)]
 
     def __getitem__(self, index: int | slice) -> list[PortChannel]:
-        if not self.multi:
-            raise TypeError(f"{self.path} is a single port, not a multiport: it has no channel {index!r}")
         picked = self.channels[index]
         return [picked] if isinstance(picked, PortChannel) else picked
 
