@@ -65,11 +65,10 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
         raise refusal("connect() belongs in the constructor of a reactor", where)
     container: Instance = building.stack[-1]
     ends = _channels(source, "connect()", where), _channels(target, "connect()", where)
-    fault = None if after is None else time_fault(after, "after")
-    if fault is not None:
+    if after is not None and (fault := time_fault(after, "after")):
         container.fault(f": connect(): {fault}", where)
-    # A wrong delay is still meant as one: a cycle through the connection is no second fault.
-    delay = None if after is None else 0 if fault is not None else int(after)
+        after = 0  # still meant as a delay: a cycle through the connection is no second fault
+    delay = None if after is None else int(after)
     container.connections.append(Connection(*ends, delay, physical, repeat, building.mode, where))
 
 

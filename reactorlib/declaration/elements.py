@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.source_position import here
@@ -57,17 +57,11 @@ class Port(Element, Generic[T]):
         """Give the port a value at this tag. The last one set wins."""
         raise self._declares()
 
-    def __getitem__(self, channel: int) -> Port[T]:
-        raise self._declares()
+    if TYPE_CHECKING:  # of a multiport, as the argument of a reaction
 
-    def __iter__(self) -> Iterator[Port[T]]:
-        raise self._declares()
-
-    def __len__(self) -> int:
-        raise self._declares()
-
-    def __bool__(self) -> bool:
-        return True
+        def __getitem__(self, channel: int) -> Port[T]: ...
+        def __iter__(self) -> Iterator[Port[T]]: ...
+        def __len__(self) -> int: ...
 
 
 class _WhenPresent(Protocol[T]):

@@ -132,10 +132,9 @@ def evaluate(
             missing = next((name for name in names if name not in known), None)
             if missing is not None:
                 fault = f"{what}: no constructor parameter {missing!r}{did_you_mean(missing, instance.parameters)}"
-            elif isinstance(expression, str):
-                value = known[expression]
             else:
-                value = expression(**{name: known[name] for name in names})
+                given = {name: known[name] for name in names}
+                value = given[expression] if isinstance(expression, str) else expression(**given)
         except Exception as error:  # noqa: BLE001  # of the user's code, reported as a fault
             fault = f"{what}: the function raised {type(error).__name__}: {words_of(error)}"
     fault = fault or fault_of(value, what)
