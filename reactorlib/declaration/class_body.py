@@ -135,22 +135,18 @@ class Declarations:
 
     def __init__(self, cls: type) -> None:
         self.faults: list[str] = []
-        self.elements: dict[str, Element] = {}
-        reactions: dict[str, Reaction[Any]] = {}
+        found: dict[str, Any] = {}
         held = {name: value for klass in reversed(cls.__mro__) for name, value in vars(klass).items()}
-        declared = ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items())
-        for name, given in declared:
-            now = held[name]
-            if isinstance(given, Element) and name not in self.elements:
-                self.elements[name] = now if isinstance(now, Element) else given
-            elif isinstance(given, Reaction) and name not in reactions:
-                reactions[name] = _with_handler_of(cls, now) if isinstance(now, Reaction) else given
-            else:
+        for name, given in ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items()):
+            if name in found or not isinstance(given, Element | Reaction):
                 continue
-            if not isinstance(now, Element if isinstance(given, Element) else Reaction):
+            found[name] = held[name]
+            if not isinstance(held[name], Element if isinstance(given, Element) else Reaction):
+                found[name] = given
                 told = f"overrides the {given.kind} {name} with something else: declare it as one, or rename it"
                 self.faults.append(f"{cls.__name__}.{name} {told}{located(given.where)}")
-        self.reactions = tuple(reactions.values())
+        self.elements = {name: now for name, now in found.items() if isinstance(now, Element)}
+        self.reactions = tuple(_with_handler_of(cls, now) for now in found.values() if isinstance(now, Reaction))
         constructor = cls.__init__  # type: ignore[misc]  # read, never called
         self.signature = _NO_PARAMETERS if constructor is object.__init__ else inspect.signature(constructor)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
@@ -20,8 +19,6 @@ from reactorlib.declaration.instance import (
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration import rules
 from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
-
-_PORT = itemgetter(0)  # of a channel
 
 
 class Resolution:
@@ -95,11 +92,11 @@ class Resolution:
     def _connect(self, container: Instance, connection: Connection) -> None:
         sources, targets = connection.sources, connection.targets
         faults = [rules.width_fault(connection)]
-        for side, channels in (("source", sources), ("target", targets)):
-            faults += [rules.direction_fault(container, port, side) for port in dict.fromkeys(map(_PORT, channels))]
+        left, right = (dict.fromkeys(port for port, _ in side) for side in (sources, targets))
+        faults += [rules.direction_fault(container, port, "source") for port in left]
+        faults += [rules.direction_fault(container, port, "target") for port in right]
         if any(faults):
-            left, right = (", ".join(port.path for port in dict.fromkeys(map(_PORT, s))) for s in (sources, targets))
-            at = f"{container.path}: {left} -> {right}"
+            at = f"{container.path}: {' -> '.join(', '.join(port.path for port in side) for side in (left, right))}"
             self.faults += [f"{at}: {fault}{located(connection.where)}" for fault in faults if fault]
             return
         mode = self.mode_index[connection.mode]
