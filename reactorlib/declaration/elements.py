@@ -276,9 +276,8 @@ class Mode(Element, ModeBlock):
     """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
-    are never active together. So each may have its own source of a port. A ring is no cycle where a part of one mode
-    reads directly what a part of another sets, unless shutdown triggers one of the two. Shutdown reactions run in every
-    mode that was ever active.
+    are never active together. So each may have its own source of a port. Shutdown reactions run in every mode that was
+    ever active.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Lamp(Reactor):

@@ -190,8 +190,6 @@ def per_member(value: Callable[[int], Any]) -> Any:
     number 0
     number 1
     """
-    if not callable(value):
-        raise TypeError(f"per_member takes a function of the bank index, got {value!r}")
     return _PerMember(value)
 
 
