@@ -173,7 +173,7 @@ def _described(resolution: Resolution, edges: list[_Edge]) -> str:
         found = (feeds for channel, feeds in resolution.feeds.items() if resolution.alias[channel] == cell)
         wheres = {connection.where: None for feeds in found for connection, _ in feeds}
         via = f", connected at {', '.join(wheres)}," if wheres else ""
-        lines.append(f"      sets {resolution.path(cell)}{via} which is read by:")
+        lines.append(f"      sets {resolution.paths[cell]}{via} which is read by:")
     lines.append("    a connection with after=0 or a physical connection would break it")
     return "\n".join(lines)
 

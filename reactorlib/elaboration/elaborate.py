@@ -62,7 +62,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
     order, cycle = order_of(resolution, graph, faults)
     program = Elaborated(
         cls=cls, parameters=parameters, root=root, instances=instances,
-        cell_of=tuple(resolution.alias), cell_path=resolution.path, outputs=resolution.outputs,
+        cell_of=tuple(resolution.alias), cell_path=resolution.paths.__getitem__, outputs=resolution.outputs,
         reactions=tuple(resolution.reactions), forwards=tuple(resolution.forwards),
         triggers=tuple(resolution.triggers), modes=tuple(resolution.modes), reset_states=resets, graph=graph,
         order=order, cycle=cycle,

@@ -42,7 +42,6 @@ class Resolution:
             if isinstance(port, BoundPort):
                 port.first = len(self.paths)
                 self.paths += map(port.channel_path, range(port.width))
-        self.path = self.paths.__getitem__
         self.alias: list[Cell] = list(range(len(self.paths)))  # of the channels
         for instance in instances:
             self._number_modes(instance)
@@ -121,7 +120,7 @@ class Resolution:
                 self.forwards.append(Forward(cell, into, False, mode, target.channel_path(channel)))
 
     def _delay(self, container: Instance, connection: Connection, source: Cell) -> Cell:
-        path = self.path(source)
+        path = self.paths[source]
         mode = self.mode_around(container) if connection.mode is None else self.mode_index[connection.mode]
         cell = self.new_cell(path)
         kind = "physical delay" if connection.physical else "delay"
@@ -143,7 +142,7 @@ class Resolution:
                     alias[link] = at
                 continue
             where = located(self.feeds[channel][0][0].where)
-            self.faults.append(f"{self.path(channel)}: connections between ports form a ring{where}")
+            self.faults.append(f"{self.paths[channel]}: connections between ports form a ring{where}")
             for link in chain:
                 alias[link] = link
             links = list(chain)
@@ -221,5 +220,5 @@ class Resolution:
         cells = tuple(range(port.first, port.first + port.width))
         for cell in cells:
             for fault in rules.source_faults(self.feeds.get(cell, ()), mode, writer):
-                self.faults.append(f"{self.path(cell)} {fault}")
+                self.faults.append(f"{self.paths[cell]} {fault}")
         return cells
