@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
+from reactorlib.elaboration.rules import feed_text
 
 
 class _Constraints:
@@ -166,7 +167,9 @@ def _described(resolution: Resolution, edges: list[_Edge]) -> str:
         elif (forward := resolution.forwards[node - count]).copy:  # for the reaction that comes next
             continue
         else:
-            lines.append(f"    a connection of a mode to {forward.path}")
+            feeds = resolution.feeds.get(forward.target, ())
+            sources = [feed_text(*feed) for feed in feeds if resolution.mode_index[feed[0].mode] == forward.mode]
+            lines.append(f"    {forward.path} takes the value of {' and '.join(sources)}")
         if cell is None:
             lines.append("      runs before the next reaction of the same reactor:")
             continue

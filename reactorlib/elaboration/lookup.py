@@ -152,11 +152,13 @@ class _Lookup:
 
     def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
         """The cells that the reaction sets, as a source in its mode only unless shutdown triggers it."""
-        declared, mode = self.declaration, None
-        if declared.mode is not None and shutdown not in declared.triggers:
+        declared = self.declaration
+        writer, mode = f"the reaction {self.path}{located(declared.where)}", None
+        if declared.mode is not None and shutdown in declared.triggers:
+            writer += ", which shutdown triggers in whatever mode"
+        elif declared.mode is not None:
             mode = self.instance.elements.get(declared.mode.name)
         exclusive = mode if isinstance(mode, BoundMode) else None
-        writer = f"the reaction {self.path}{located(declared.where)}"
         return [self.resolution.write_cells(port, writer, exclusive) for port in ports]
 
     def _bind_ports(self, role: str, ports: list[BoundPort], several: bool, child: str) -> None:
