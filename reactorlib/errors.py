@@ -9,7 +9,7 @@ from reactorlib.tag import Tag
 MOST_NAMES = 12  # listed in a message
 
 
-class StandInError(RuntimeError):
+class StandIn(BaseException):
     """In the place of an exception that cannot travel between processes: `kind` is its class, `words` its text."""
 
     def __init__(self, kind: str, words: str) -> None:
@@ -20,14 +20,18 @@ class StandInError(RuntimeError):
         return f"{self.kind}: {self.words}"
 
 
+class StandInError(StandIn, RuntimeError):
+    """For an Exception. The others, which `except Exception` lets pass, have a plain StandIn."""
+
+
 def kind_of(error: BaseException) -> str:
-    """The name of an exception's class, or of the class that a StandInError stands for."""
-    return error.kind if isinstance(error, StandInError) else type(error).__name__
+    """The name of an exception's class, or of the class that a StandIn stands for."""
+    return error.kind if isinstance(error, StandIn) else type(error).__name__
 
 
 def words_of(error: BaseException) -> str:
     """The text of an exception. Its class may be the user's, so `str` may fail."""
-    if isinstance(error, StandInError):
+    if isinstance(error, StandIn):
         return error.words
     try:
         return str(error)

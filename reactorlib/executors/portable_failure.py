@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from reactorlib.elaboration.records import Node
-from reactorlib.errors import StandInError, WorkerError, kind_of, words_of
+from reactorlib.errors import StandIn, StandInError, WorkerError, kind_of, words_of
 from reactorlib.executors.failure import Failure
 
 LONGEST_TEXT = 1000  # characters of an error for which there is no room
@@ -46,13 +46,13 @@ class PortableFailure(NamedTuple):
 
 
 def portable(error: BaseException) -> bytes:
-    """The pickle of an exception that it rebuilds, else nothing."""
+    """The pickle of an exception that it rebuilds; else of a stand-in, or empty for an Exception."""
     with suppress(Exception):  # pickling runs the user's code
         pickled = pickle.dumps(error)
         again = _rebuilt(pickled)
         if type(again) is type(error) and words_of(again) == words_of(error):
             return pickled
-    return b""
+    return b"" if isinstance(error, Exception) else pickle.dumps(StandIn(kind_of(error), words_of(error)))
 
 
 def _rebuilt(pickled: bytes) -> BaseException | None:
