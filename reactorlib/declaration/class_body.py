@@ -153,12 +153,12 @@ class Declarations:
 
 def _with_handler_of(cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
     """The reaction with the handler that this class makes of it, in the place of one inherited by that name."""
-    handler = reaction.handler
-    if handler is None or vars(reaction.owner or cls).get(handler.__name__) is not handler:
+    name = getattr(reaction.handler, "__name__", "")
+    if reaction.handler is None or vars(reaction.owner or cls).get(name) is not reaction.handler:
         return reaction
     redefined = copy.copy(reaction)
     redefined.fits = set()
-    redefined.handler = inspect.getattr_static(cls, handler.__name__)
+    redefined.handler = inspect.getattr_static(cls, name)
     return redefined
 
 
