@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from reactorlib.tag import Tag
 
 MOST_NAMES = 12  # listed in a message
-MANY = 3  # faults that differ from another in an index
 
 
 class StandIn(BaseException):
@@ -91,26 +90,22 @@ class ElaborationError(ReactorError):
     def __init__(self, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
         lines = [f"{len(self.faults)} faults in the program:"]
-        lines += [f"  {number}. {fault}" for number, fault in enumerate(_alike(self.faults), 1)]
+        lines += [f"  {number}. {fault}" for number, fault in enumerate(_distinct(self.faults), 1)]
         super().__init__(self.faults[0] if len(self.faults) == 1 else "\n".join(lines))
 
     def __reduce__(self) -> tuple[type[ElaborationError], tuple[tuple[str, ...]]]:
         return type(self), (self.faults,)
 
 
-def _alike(faults: Iterable[str]) -> Iterator[str]:
-    """The faults. Of many that differ in an index only the first, and their number."""
+def _distinct(faults: Iterable[str]) -> Iterator[str]:
+    """The faults. Of those that differ in an index only the first, and the number of the others."""
     import re  # only where something is wrong
 
     alike: dict[str, list[str]] = {}
     for fault in faults:
         alike.setdefault(re.sub(r"\[\d+\]", "[]", fault), []).append(fault)
     for first, *more in alike.values():
-        if len(more) < MANY:
-            yield from (first, *more)
-        else:
-            gap = "\n    " if "\n" in first else " "
-            yield f"{first}{gap}(and {len(more)} more that differ from it in an index)"
+        yield f"{first} (and {len(more)} more that differ from it in an index)" if more else first
 
 
 class ReactionError(ReactorError):
@@ -155,20 +150,12 @@ class EffectError(ReactorError):
     Main.out.set() by a reaction that does not list it in effects=
     """
 
-    def __init__(self, element: str, call: str, why: str = "") -> None:
-        super().__init__(element, call, why)
+    def __init__(self, element: str, call: str) -> None:
+        super().__init__(element, call)
         self.element, self.call = element, call
-        self.why = why  # it cannot be listed
 
     def __str__(self) -> str:
-        return f"{self.element}.{self.call} by a reaction that does not list it in effects={self.why}"
-
-
-class ReadError(ReactorError, AttributeError):
-    """A read by way of `self`, which knows ports but no values."""
-
-    def __init__(self, element: str, name: str, what: str) -> None:
-        super().__init__(f"{element}.{what}: self.{name} has no value; a reaction that lists it is given one that does")
+        return f"{self.element}.{self.call} by a reaction that does not list it in effects="
 
 
 class RunError(ReactorError):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.records import Elaborated
-from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError, ReactionError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import make_executor
@@ -22,8 +20,6 @@ from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 from reactorlib.worker.trace import Span, TraceRecord, digest_of
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +61,14 @@ class Execution:
     def __init__(
         self, program: Program, options: Options, make: Callable[[Coordinator], Executor] = make_executor
     ) -> None:
+        self.coordinator = Coordinator(program, options)
         with _system_willing():
-            self.coordinator = Coordinator(program, options)
-            try:
-                self.executor = make(self.coordinator)
-            except BaseException:
-                self.coordinator.clock.close()
-                raise
+            self.executor = make(self.coordinator)
         self.worker = self.executor.worker
-        self.living = [self]  # emptied at the end: a session's finalizer holds the list
+        self.released: Callable[[], object] = lambda: None  # called at the end
         self._over: str | None = None
         self._begun = False
+        self.ended = False  # without an error
 
     @property
     def over(self) -> str | None:
@@ -98,15 +91,18 @@ class Execution:
         self._begun = True
         self.coordinator.begin()
 
-    def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
-        """Call a part of the execution in which reactions may run, and return its result.
+    def guarded(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
+        """Call a part of the execution in which reactions may run, and return its result. After True, workers end.
 
         An exception that leaves it ends the execution, after the shutdown reactions. It is a ReactionError if a
         reaction raised. A signal handler may raise at any call or return, so nothing is set outside of `try`.
         """
         try:
             current.worker = self.worker
-            return part(*arguments)
+            last = part(*arguments)
+            if last:
+                self._finish()
+            return last
         except BaseException as error:
             self._over = self._over or "an error ended it"
             try:
@@ -134,13 +130,13 @@ class Execution:
         reactor, _, name = node.path.rpartition(".")
         raise ReactionError(reactor, name, tag, error) from error
 
-    def finish(self) -> None:
-        """The last tag has run: the other workers end. Within `guarded`."""
+    def _finish(self) -> None:
         self.coordinator.inbox.close()
         if self.coordinator.inbox.failure is not None:
             raise self.coordinator.inbox.failure
         self.executor.finish()
         self._over = f"it ended at {self.tag}"
+        self.ended = True
 
     def kill(self) -> None:
         """End it at once, without shutdown reactions."""
@@ -150,13 +146,12 @@ class Execution:
             self._release()
 
     def _release(self) -> None:
-        self.living.clear()
+        self.released()
         self.coordinator.inbox.close()
-        self.coordinator.clock.close()
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:
-        """The result, after `finish`."""
+        """The result, once it has ended."""
         self._release()
         executor, recorder = self.executor, self.worker.recorder
         trace = spans = digest = None
@@ -172,21 +167,9 @@ def _explain(program: Elaborated, node: int, error: Exception) -> None:
     reaction = program.graph.reaction(node)
     if reaction is None or not isinstance(error, EffectError):
         return
-    named = {leaf.name for argument in reaction.arguments for leaf in argument.leaves if leaf.kind == "read"}
-    for port in program.ports:
-        if port.name not in named or touch_fault(reaction.instance, "use", port) is not None:
-            continue
-        for channel, cell in enumerate(program.cell_of[port.first : port.first + port.width]):
-            if program.cell_path(cell) == error.element:
-                kind = "an input" if port.owner is reaction.instance else "an output of a contained reactor"
-                error.element, error.why = port.channel_path(channel), f": {kind} is read, not set"
-                return
-
-
-def kill(living: list[Execution]) -> None:
-    """End these executions at once."""
-    for execution in [*living]:
-        execution.kill()
+    read = next((cell for cell in reaction.reads if program.cell_path(cell) == error.element), None)
+    for port, channel in () if read is None else reaction.channels_of(read):
+        error.element = port.channel_path(channel)
 
 
 @contextmanager
@@ -195,8 +178,5 @@ def _system_willing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = ""
-        if error.errno in (errno.EMFILE, errno.ENFILE):
-            hint = "; see `ulimit -n`"
-            ended_runs.collect()  # earlier runs may still hold descriptors: the next attempt has those
-        raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error
+        ended_runs.collect()  # earlier runs may still hold what is lacking: the next attempt has it
+        raise WorkerError(f"the run cannot start: {error.strerror or error}; see `ulimit -a`") from error

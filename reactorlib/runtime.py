@@ -84,10 +84,9 @@ def run(
 
 
 def _run_once(execution: Execution) -> RunResult:
-    def whole() -> None:
+    def whole() -> bool:
         execution.begin()
-        execution.coordinator.run(execution.executor)
-        execution.finish()
+        return execution.coordinator.run(execution.executor)
 
     # SIGTERM ends a run like Ctrl-C, unless the program handles it.
     numbers = [signal.SIGTERM] if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL else []

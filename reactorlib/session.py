@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from threading import get_ident
 from time import monotonic
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Self, TypeVar
 from weakref import finalize
 
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
-from reactorlib.execution import Execution, RunResult, fresh, kill
+from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_names, make_executor
 from reactorlib.executors.failure import OutOfTime
@@ -75,11 +74,10 @@ class Session:
         if executor == "mpi":
             from reactorlib.mpi.runs import lead_session as make  # only where it is used: it needs ranks
         self._execution = Execution(fresh(program, parameters), options, make)
-        finalize(self, kill, self._execution.living)  # also at exit
+        self._execution.released = finalize(self, self._execution.kill).detach  # it also kills at exit
         self._result: RunResult | None = None
-        self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun
-        self._callers: set[int] = set()  # threads in a call, at most one of which runs
+        self._calls: set[object] = set()  # under way, at most one of which runs
         self._named: dict[tuple[str, ...], Stepper] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
         with limited(library_threads):
@@ -128,9 +126,10 @@ class Session:
         if not self.closed and self._pending is not None:
             self.finish()
         if not self.closed:
-            self._alone("close", self._advance, self._stop)
-        if self._ended and self._result is None:
-            self._leave()
+            self._alone("close", self._execution.guarded, self._stop)
+        if self._execution.ended and self._result is None:
+            ended_runs.collect_if_worthwhile()
+            self._result = self._execution.result()
         return self._result
 
     def kill(self) -> None:
@@ -152,41 +151,17 @@ class Session:
         """
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
-        thread = get_ident()
-        if self._callers:
-            self._refuse(call)
+        mine, others = object(), bool(self._calls)
         try:
-            self._callers.add(thread)
+            if not others:
+                self._calls.add(mine)
+            if others or len(self._calls) > 1:
+                raise RunError(f"{call}(): another call of this session is under way")
             if self._execution.over is not None:
                 raise RunError(f"{call}(): the session is closed: {self._execution.over}")
-            if len(self._callers) > 1:
-                self._refuse(call)
             return part(*arguments)
         finally:
-            self._callers.discard(thread)
-
-    def _refuse(self, call: str) -> NoReturn:
-        raise RunError(f"{call}(): another call of this session is under way")
-
-    def _advance(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
-        """Run a part in which reactions run. True from it: the program has run its last tag, and the session ends."""
-
-        def finishing() -> bool | None:
-            last = part(*arguments)
-            if last:
-                self._execution.finish()
-                self._ended = True
-            return last
-
-        last = self._execution.guarded(finishing)
-        if last:
-            self._leave()
-        return last
-
-    def _leave(self) -> None:
-        self._pending = None
-        ended_runs.collect_if_worthwhile()
-        self._result = self._execution.result()
+            self._calls.discard(mine)
 
     def _stop(self) -> bool:
         coordinator = self._execution.coordinator
@@ -200,7 +175,7 @@ class Session:
             raise RunError(fault)
         if until < self.tag.time:
             raise RunError(f"until={until} is before the last step, which was at {self.tag}")
-        if self._advance(self._execution.coordinator.reach, self._execution.executor, int(until)):
+        if self._execution.guarded(self._execution.coordinator.reach, self._execution.executor, int(until)):
             raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
 
     def _ports(self, names: Sequence[str] | None, *, is_input: bool) -> list[BoundPort]:
@@ -265,19 +240,19 @@ class Stepper:
 
     def _whole(self, inputs: Events, until: int | None) -> Any:
         self._prepare(until)
-        self._session._advance(self._execution.coordinator.step, self._execution.executor, inputs, until)
+        self._execution.guarded(self._execution.coordinator.step, self._execution.executor, inputs, until)
         return self._values()
 
     def _begin(self, inputs: Events, until: int | None) -> None:
         self._prepare(until)
-        self._session._advance(self._start, inputs, until)
+        self._execution.guarded(self._start, inputs, until)
 
     def _finish(self, timeout: float | None) -> Any:
         if self._session._pending is not self:
             of = " of this stepper" if self._session._pending else ""
             raise RunError(f"finish(): no step{of} has begun")
         limit = None if timeout is None else monotonic() + timeout
-        if self._session._advance(self._resume, limit) is None:
+        if self._execution.guarded(self._resume, limit) is None:
             raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
         return self._values()
 

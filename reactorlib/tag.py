@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any, Final, NamedTuple, SupportsIndex, TypeGuard, overload
+from typing import Any, Final, NamedTuple, SupportsIndex, TypeGuard
 
 
 class Time(int):
@@ -30,31 +30,12 @@ class Time(int):
     def __sub__(self, other: int) -> Time:
         return _rounded(int(self) - _number(other))
 
-    def __rsub__(self, other: int) -> Time:
-        return _rounded(_number(other) - int(self))
-
-    @overload  # type: ignore[override]  # how often one time fits into another is a number, a part of it a time
-    def __floordiv__(self, other: Time) -> int: ...
-    @overload
-    def __floordiv__(self, other: float) -> Time: ...
     def __floordiv__(self, other: float) -> int:
         quotient = _rounded(int(self) // _number(other))
-        return int(quotient) if isinstance(other, Time) else quotient
+        return int(quotient) if isinstance(other, Time) else quotient  # how often one fits into another is a number
 
     def __mod__(self, other: int) -> Time:
         return _rounded(int(self) % _number(other))
-
-    def __divmod__(self, other: int) -> tuple[int, Time]:
-        return self // other, self % other
-
-    def __neg__(self) -> Time:
-        return Time(-int(self))
-
-    def __pos__(self) -> Time:
-        return self
-
-    def __abs__(self) -> Time:
-        return Time(abs(int(self)))
 
 
 def _number(given: float) -> float:

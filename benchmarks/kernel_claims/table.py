@@ -182,7 +182,7 @@ def made(cls: type[Reactor], parameters: Mapping[str, int]) -> Program:
 def links(program: Program) -> int:
     """Channels of ports, and of connections."""
     connected = sum(len(connection.targets) for instance in program.instances for connection in instance.connections)
-    return program.channels + connected
+    return len(program.cell_of) + connected
 
 
 # The table, by part. The subjects of a part are measured in turns.

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, Generic, ParamSpec, get_origin
 
 from reactorlib.declaration.building import building
@@ -112,14 +109,10 @@ def reaction(
 
 def _checked_body(decorator: str, body: Callable[P, None]) -> Callable[P, None]:
     """A function whose call runs it. Raises TypeError for any other body of a reaction or handler."""
-    if not _runs(body):
+    pauses = inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body) or inspect.iscoroutinefunction(body)
+    if pauses or not inspect.isfunction(body):
         raise TypeError(f"@{decorator}: {body!r} must be a plain method, neither async nor with yield")
     return body
-
-
-def _runs(body: Any) -> bool:
-    generates = inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body)
-    return inspect.isfunction(body) and not generates and not inspect.iscoroutinefunction(body)
 
 
 def _tuple(role: str, given: Any) -> tuple[Any, ...]:
@@ -142,43 +135,31 @@ class Declarations:
 
     def __init__(self, cls: type) -> None:
         self.faults: list[str] = []
-        self.elements: dict[str, Element] = {}
-        reactions: dict[str, Reaction[Any]] = {}
-        held = {name: (klass, value) for klass in reversed(cls.__mro__) for name, value in vars(klass).items()}
-        declared = ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items())
-        for name, given in declared:
-            now = held[name][1]
-            if isinstance(given, Element) and name not in self.elements:
-                self.elements[name] = now if isinstance(now, Element) else given
-            elif isinstance(given, Reaction) and name not in reactions:
-                reactions[name] = self._with_handler_of(cls, now) if isinstance(now, Reaction) else given
-            else:
+        found: dict[str, Any] = {}
+        held = {name: value for klass in reversed(cls.__mro__) for name, value in vars(klass).items()}
+        for name, given in ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items()):
+            if name in found or not isinstance(given, Element | Reaction):
                 continue
-            if not isinstance(now, Element if isinstance(given, Element) else Reaction):
+            found[name] = held[name]
+            if not isinstance(held[name], Element if isinstance(given, Element) else Reaction):
+                found[name] = given
                 told = f"overrides the {given.kind} {name} with something else: declare it as one, or rename it"
                 self.faults.append(f"{cls.__name__}.{name} {told}{located(given.where)}")
-        self.reactions = tuple(reactions.values())
-        self.faults += _undeclared(held)
+        self.elements = {name: now for name, now in found.items() if isinstance(now, Element)}
+        self.reactions = tuple(_with_handler_of(cls, now) for now in found.values() if isinstance(now, Reaction))
         constructor = cls.__init__  # type: ignore[misc]  # read, never called
-        self.plain = constructor is object.__init__
-        self.signature = _NO_PARAMETERS if self.plain else inspect.signature(constructor)
+        self.signature = _NO_PARAMETERS if constructor is object.__init__ else inspect.signature(constructor)
 
-    def _with_handler_of(self, cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
-        """The reaction with the handler that this class makes of it, in the place of one inherited by that name."""
-        handler, owner = reaction.handler, reaction.owner
-        if handler is None or owner is None:
-            return reaction
-        name = handler.__name__
-        if vars(owner).get(name) is not handler or (found := inspect.getattr_static(cls, name)) is handler:
-            return reaction
-        if not _runs(found):
-            told = f"overrides the handler of {reaction.name}'s missed deadline with something that is no plain method"
-            self.faults.append(f"{cls.__name__}.{name} {told}{located(reaction.where)}")
-            return reaction
-        redefined = copy.copy(reaction)
-        redefined.fits = set()
-        redefined.handler = found
-        return redefined
+
+def _with_handler_of(cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
+    """The reaction with the handler that this class makes of it, in the place of one inherited by that name."""
+    name = getattr(reaction.handler, "__name__", "")
+    if reaction.handler is None or vars(reaction.owner or cls).get(name) is not reaction.handler:
+        return reaction
+    redefined = copy.copy(reaction)
+    redefined.fits = set()
+    redefined.handler = inspect.getattr_static(cls, name)
+    return redefined
 
 
 def _lineage(cls: type) -> Iterator[type]:
@@ -186,35 +167,6 @@ def _lineage(cls: type) -> Iterator[type]:
     for base in cls.__bases__:
         yield from _lineage(base)
     yield cls
-
-
-def _undeclared(held: dict[str, tuple[type, Any]]) -> Iterator[str]:
-    """Faults of attributes that were meant as declarations, or that all reactors of the class would share."""
-    for name, (klass, value) in held.items():
-        kind = get_origin(value) or value
-        if isinstance(kind, type) and issubclass(kind, Element):
-            told = f"is the class {kind.__name__}, not one of its kind: call it, as in {name} = {kind.__name__}()"
-        elif "__instance__" in getattr(value, "__dict__", ()):
-            told = f"is made in the class body, where no reactor contains it: make it in __init__ (self.{name} = ...)"
-        elif name.startswith("__") or not _is_shared(klass, name, value):
-            continue
-        else:
-            told = (
-                f"is one {type(value).__name__} that all reactors of the class share, on some executors: make it in "
-                f"__init__ (self.{name} = ...), declare it as State(...), or mark a constant as ClassVar or Final"
-            )
-        where = None
-        with suppress(OSError, TypeError, SyntaxError):  # made without a file of Python
-            where = f"{inspect.getsourcefile(klass)}:{inspect.getsourcelines(klass)[1]}"
-        yield f"{klass.__name__}.{name} {told}{located(where)}"
-
-
-def _is_shared(klass: type, name: str, value: Any) -> bool:
-    """Whether a value can change and is not marked as ClassVar or Final; the annotation may be a string."""
-    kind, annotation = type(value), getattr(klass, "__annotations__", {}).get(name)
-    written = annotation if isinstance(annotation, str) else repr(annotation)
-    mutable = hasattr(kind, "__setitem__") or (kind.__hash__ is None and kind not in (MappingProxyType, slice))
-    return mutable and re.match(r"['\"]?(\w+\.)*(ClassVar|Final)\b", written) is None
 
 
 def declarations_of(cls: Any) -> Declarations:
@@ -226,12 +178,17 @@ def declarations_of(cls: Any) -> Declarations:
 
 
 class ClassBody(dict[str, Any]):
-    """The names of a class body while it runs. No reaction may take the name of another declaration."""
+    """The names of a class body while it runs. Refuses what is no declaration and looks like one, or what loses one."""
 
     def __setitem__(self, name: str, value: Any) -> None:
-        there = self.get(name)
+        kind, there, told = get_origin(value) or value, self.get(name), ""
         lost = sum(other is there for other in self.values()) == 1  # it has no further name
-        if lost and isinstance(value, Reaction) and isinstance(there, Element | Reaction):
+        if isinstance(kind, type) and issubclass(kind, Element):
+            told = f"is the class {kind.__name__}, not one of its kind: call it, as in {name} = {kind.__name__}()"
+        elif "__instance__" in getattr(value, "__dict__", ()):
+            told = f"is made in the class body, where no reactor contains it: make it in __init__ (self.{name} = ...)"
+        elif lost and isinstance(value, Reaction) and isinstance(there, Element | Reaction):
             told = f"is assigned twice, and the {there.kind} {name} would be lost"
+        if told:
             raise TypeError(f"{self.get('__qualname__')}.{name} {told}")
         super().__setitem__(name, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from reactorlib.declaration.building import building
@@ -31,11 +32,7 @@ def interleaved(ports: Any) -> Any:
     >>> program = elaborate(Main)
     [(0, 0), (1, 0), (0, 1), (1, 1)]
     """
-    rows: dict[BoundPort, list[PortChannel]] = {}
-    for channel in _channels(ports, "interleaved()", here()):
-        rows.setdefault(channel[0], []).append(channel)
-    width = max((len(row) for row in rows.values()), default=0)
-    return Ports(row[i] for i in range(width) for row in rows.values() if i < len(row))
+    return Ports(sorted(_channels(ports, "interleaved()", here()), key=itemgetter(1)))
 
 
 def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:
@@ -68,11 +65,10 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
         raise refusal("connect() belongs in the constructor of a reactor", where)
     container: Instance = building.stack[-1]
     ends = _channels(source, "connect()", where), _channels(target, "connect()", where)
-    fault = None if after is None else time_fault(after, "after")
-    if fault is not None:
-        container.fault(f": connect({_name(source)}, {_name(target)}): {fault}", where)
-    # A wrong delay is still meant as one: a cycle through the connection is no second fault.
-    delay = None if after is None else 0 if fault is not None else int(after)
+    if after is not None and (fault := time_fault(after, "after")):
+        container.fault(f": connect(): {fault}", where)
+        after = 0  # still meant as a delay: a cycle through the connection is no second fault
+    delay = None if after is None else int(after)
     container.connections.append(Connection(*ends, delay, physical, repeat, building.mode, where))
 
 
@@ -85,8 +81,4 @@ def _channels(endpoint: Any, call: str, where: str) -> list[PortChannel]:
         return [endpoint]
     if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
         return [channel for part in endpoint for channel in _channels(part, call, where)]
-    raise refusal(f"{call} takes ports of reactors, got {_name(endpoint)}", where)
-
-
-def _name(endpoint: Any) -> str:
-    return f"{len(endpoint)} channels" if isinstance(endpoint, list) else repr(endpoint)
+    raise refusal(f"{call} takes ports of reactors, got {endpoint!r}", where)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.source_position import here
@@ -26,8 +25,6 @@ class Element:
         self.name = ""
         self.mode: Mode | None = building.mode
         self.where = here()
-        if building.stack:
-            building.stack[-1].made = True
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:
@@ -59,17 +56,11 @@ class Port(Element, Generic[T]):
         """Give the port a value at this tag. The last one set wins."""
         raise self._declares()
 
-    def __getitem__(self, channel: int) -> Port[T]:
-        raise self._declares()
+    if TYPE_CHECKING:  # of a multiport, as the argument of a reaction
 
-    def __iter__(self) -> Iterator[Port[T]]:
-        raise self._declares()
-
-    def __len__(self) -> int:
-        raise self._declares()
-
-    def __bool__(self) -> bool:
-        return True
+        def __getitem__(self, channel: int) -> Port[T]: ...
+        def __iter__(self) -> Iterator[Port[T]]: ...
+        def __len__(self) -> int: ...
 
 
 class _WhenPresent(Protocol[T]):
@@ -276,7 +267,7 @@ class ModeBlock:
         building.mode = self
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_error: object) -> None:
         building.mode = None
 
 
@@ -284,9 +275,8 @@ class Mode(Element, ModeBlock):
     """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
-    are never active together. So each may have its own source of a port. A ring is no cycle where a part of one mode
-    reads directly what a part of another sets, unless shutdown triggers one of the two. Shutdown reactions run in every
-    mode that was ever active.
+    are never active together. So each may have its own source of a port. Shutdown reactions run in every mode that was
+    ever active.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Lamp(Reactor):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, Self
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Action, Element, Input, Mode, ModeBlock, Port, Timer
 from reactorlib.declaration.source_position import located
-from reactorlib.errors import EffectError, ElaborationError, ReadError
+from reactorlib.errors import EffectError, ElaborationError
 
 
 class Bound:
@@ -34,9 +34,8 @@ class Bound:
         """Refuse what only the arguments of a reaction offer."""
         if name in ("set", "schedule"):
             raise EffectError(self.path, f"{name}()")
-        if name in ("value", "is_present"):
-            raise ReadError(self.path, self.name, name)
-        raise AttributeError(f"{self!r} has no attribute {name!r}")
+        hint = ": a reaction that lists it is given one that has" if name in ("value", "is_present") else ""
+        raise AttributeError(f"{self!r} has no attribute {name!r}{hint}")
 
 
 class PortChannel(tuple["BoundPort", int]):
@@ -72,8 +71,6 @@ class BoundPort(Bound):
         return [PortChannel((self, number)) for number in range(self.width)]
 
     def __getitem__(self, index: int | slice) -> list[PortChannel]:
-        if not self.multi:
-            raise TypeError(f"{self.path} is a single port, not a multiport: it has no channel {index!r}")
         picked = self.channels[index]
         return [picked] if isinstance(picked, PortChannel) else picked
 
@@ -81,21 +78,13 @@ class BoundPort(Bound):
         return ([channel] for channel in self.channels)
 
 
-class BoundTimer(Bound):
-    """A timer of one instance; times in ns."""
+class BoundTrigger(Bound):
+    """A timer or an action of one instance; times in ns. `delay` is the offset or the minimum delay."""
 
-    __slots__ = ("offset", "period")
-    declaration: Timer
-    offset: int
+    __slots__ = ("delay", "min_spacing", "period")
+    declaration: Timer | Action[Any]
+    delay: int
     period: int
-
-
-class BoundAction(Bound):
-    """An action of one instance; times in ns."""
-
-    __slots__ = ("min_delay", "min_spacing")
-    declaration: Action[Any]
-    min_delay: int
     min_spacing: int | None
 
 
@@ -142,7 +131,6 @@ class Instance:
     children: list[Instance] = field(default_factory=list)
     connections: list[Connection] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    made: bool = False  # whether its constructor made elements, which only a class may declare
     member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
     used: bool = False  # of a root: its reactors have run
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import ClassBody, Declarations, declarations_of
 from reactorlib.declaration.connect import Ports
-from reactorlib.declaration.elements import Action, Element, Port, State, Timer
+from reactorlib.declaration.elements import Element, Mode, Port, State, Timer
 from reactorlib.declaration.instance import (
     Bound,
-    BoundAction,
     BoundMode,
     BoundPort,
-    BoundTimer,
+    BoundTrigger,
     Instance,
     instance_of,
     refusal,
@@ -61,37 +60,23 @@ class _ReactorType(type):
             raise
         except Exception as error:
             where = instance.where or raised_at(error.__traceback__)
-            raised = f"the constructor raised {type(error).__name__}: {words_of(error)}{_near(error)}"
-            raise refusal(raised, where) from error
+            raise refusal(f"the constructor raised {type(error).__name__}: {words_of(error)}", where) from error
         finally:
             building.stack.pop()
             building.mode, building.where = outer
         return self
 
 
-def _near(error: Exception) -> str:
-    """The ports of the reactor that lacks an attribute, as the end of the error's message."""
-    if isinstance(error, AttributeError) and isinstance(error.obj, Reactor):
-        return did_you_mean(error.name or "", _port_names(error.obj))
-    return ""
-
-
-def _port_names(reactor: Reactor) -> list[str]:
-    return [name for name, bound in instance_of(reactor).elements.items() if isinstance(bound, BoundPort)]
-
-
 def _parameters(
     cls: type, declared: Declarations, self: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    if declared.plain and not args and not kwargs:
+    if len(declared.signature.parameters) == 1 and not args and not kwargs:
         return {}
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
     except TypeError as error:
-        names = list(declared.signature.parameters)[1:]
-        hint = next((did_you_mean(name, names) for name in kwargs if name not in names), "")
         where = here() if building.stack else None  # `run` or `elaborate` makes the main reactor
-        raise refusal(f"{cls.__name__}{declared.signature}: {error}{hint}", where) from error
+        raise refusal(f"{cls.__name__}{declared.signature}: {error}", where) from error
     bound.apply_defaults()
     parameters = dict(bound.arguments)
     del parameters[next(iter(declared.signature.parameters))]
@@ -113,20 +98,17 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
             width = int(evaluate(instance, element.width, f"{name}: width", element.where, _width_fault) or 1)
         return BoundPort(instance, name, element, width)
 
-    def time(expression: Any, role: str) -> int:
-        return duration(instance, expression, f"{name}: {role}", element.where)
+    if isinstance(element, Mode):
+        return BoundMode(instance, name, element)
 
-    if isinstance(element, Timer):
-        timer = BoundTimer(instance, name, element)
-        timer.offset = time(element.offset, "offset")
-        timer.period = 0 if element.period is None else time(element.period, "period")
-        return timer
-    if isinstance(element, Action):
-        action = BoundAction(instance, name, element)
-        action.min_delay = time(element.min_delay, "min_delay")
-        action.min_spacing = None if element.min_spacing is None else time(element.min_spacing, "min_spacing")
-        return action
-    return BoundMode(instance, name, element)
+    def time(role: str) -> int | None:
+        given = getattr(element, role, None)
+        return None if given is None else duration(instance, given, f"{name}: {role}", element.where)
+
+    trigger = BoundTrigger(instance, name, element)
+    trigger.delay = time("offset" if isinstance(element, Timer) else "min_delay") or 0
+    trigger.period, trigger.min_spacing = time("period") or 0, time("min_spacing")
+    return trigger
 
 
 def _width_fault(value: Any, what: str) -> str | None:
@@ -150,10 +132,9 @@ def evaluate(
             missing = next((name for name in names if name not in known), None)
             if missing is not None:
                 fault = f"{what}: no constructor parameter {missing!r}{did_you_mean(missing, instance.parameters)}"
-            elif isinstance(expression, str):
-                value = known[expression]
             else:
-                value = expression(**{name: known[name] for name in names})
+                given = {name: known[name] for name in names}
+                value = given[expression] if isinstance(expression, str) else expression(**given)
         except Exception as error:  # noqa: BLE001  # of the user's code, reported as a fault
             fault = f"{what}: the function raised {type(error).__name__}: {words_of(error)}"
     fault = fault or fault_of(value, what)
@@ -209,8 +190,6 @@ def per_member(value: Callable[[int], Any]) -> Any:
     number 0
     number 1
     """
-    if not callable(value):
-        raise TypeError(f"per_member takes a function of the bank index, got {value!r}")
     return _PerMember(value)
 
 
@@ -253,11 +232,7 @@ class Bank(Generic[R]):
     def __iter__(self) -> Iterator[R]:
         return iter(self._members)
 
-    @overload
-    def __getitem__(self, index: int) -> R: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[R]: ...
-    def __getitem__(self, index: int | slice) -> R | list[R]:
+    def __getitem__(self, index: int) -> R:
         return self._members[index]
 
     def __getattr__(self, name: str) -> Any:
@@ -265,9 +240,9 @@ class Bank(Generic[R]):
             raise AttributeError(name)
         ports = Ports()
         for member in self._members:
-            port = instance_of(member).elements.get(name)
+            elements = instance_of(member).elements
+            port = elements.get(name)
             if not isinstance(port, BoundPort):
-                hint = did_you_mean(name, _port_names(member))
-                raise AttributeError(f"{type(member).__name__} has no port {name!r}{hint}")
+                raise AttributeError(f"{type(member).__name__} has no port {name!r}{did_you_mean(name, elements)}")
             ports += port.channels
         return ports

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reactorlib.declaration.instance import BoundPort
+from itertools import pairwise
+
 from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.elaboration.rules import feed_text
@@ -18,17 +19,11 @@ class _Constraints:
         self.reactions = resolution.reactions
         self._modes = resolution.modes
         self.nodes = len(graph.writes)
-        self._parted: list[Cell] = []  # the cells of further places: of readers apart from exclusive writers
-        self._places = self.nodes + resolution.cells
         self.edges: list[list[int]] = [[self.nodes + cell for cell in cells] for cells in graph.writes]
-        self.edges += [[]] * resolution.cells
+        self.edges += [[]] * len(resolution.paths)
         for cell in graph.writers:
             self.edges[self.nodes + cell] = graph.readers.get(cell, [])
         _chain(self.reactions, graph, self.edges)
-
-    def cell(self, place: int) -> Cell:
-        """The cell that has a place behind the nodes."""
-        return place - self.nodes if place < self._places else self._parted[place - self._places]
 
     def part_exclusive(self) -> None:
         """Drop edges between nodes in different modes of one reactor: they are never active together."""
@@ -37,12 +32,9 @@ class _Constraints:
             parted = dict.fromkeys(r for r in readers if any(self._exclusive(w, r) for w in writers))
             self.edges[self.nodes + cell] = [reader for reader in readers if reader not in parted]
             for reader in parted:
-                others = [writer for writer in writers if not self._exclusive(writer, reader)]
-                place = self._places + len(self._parted)
-                for writer in others:
-                    self.edges[writer].append(place)
-                self.edges.append([reader] if others else [])
-                self._parted.append(cell)
+                for writer in writers:
+                    if not self._exclusive(writer, reader):
+                        self.edges[writer].append(reader)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
         """Whether `other` never hears of `one`. A copy for a mutable input counts as the writers that it copies."""
@@ -105,20 +97,13 @@ class _Constraints:
         while at not in path:
             path.append(at)
             at = predecessor[at]
-        cycle = path[path.index(at) :][::-1]
-        first = cycle.index(min(cycle))
-        cycle = cycle[first:] + cycle[:first]
-        nodes = [node for node in cycle if node < self.nodes]
-        passed = [None if later < self.nodes else self.cell(later) for later in cycle[1:] + cycle[:1]]
-        cells = [cell for node, cell in zip(cycle, passed, strict=True) if node < self.nodes]
-        return list(zip(nodes, nodes[1:] + nodes[:1], cells, strict=True))
+        nodes = [node for node in reversed(path[path.index(at) :]) if node < self.nodes]
+        first = nodes.index(min(nodes))
+        nodes = nodes[first:] + nodes[:first]
+        return [(node, later, self._passed(node, later)) for node, later in pairwise([*nodes, nodes[0]])]
 
-    def hint(self, edges: list[_Edge]) -> str:
-        """For a cycle through different modes of one reactor: where they would break it."""
-        modes = {mode for node, _, _ in edges for mode in self._modes_around(node)}
-        if len(modes) == len({self._modes[mode].siblings for mode in modes}):
-            return ""
-        return "; so would a part in one mode that reads directly what a part in another sets"
+    def _passed(self, node: Node, later: Node) -> Cell | None:
+        return next((cell for cell in self.graph.writes[node] if cell in self.graph.reads[later]), None)
 
 
 # A node on a cycle, the next node, and the cell that passes a value between them: None for reactions of one reactor.
@@ -156,7 +141,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
         sequence, level, stuck = constraints.levels()
     if stuck:
         edges = constraints.cycle(stuck)
-        faults.append(_described(resolution, edges) + constraints.hint(edges))
+        faults.append(_described(resolution, edges))
         return Order((), ()), _cycle(resolution, edges)
     deadline = constraints.deadlines(sequence)
     nodes = range(constraints.nodes)
@@ -191,7 +176,7 @@ def _described(resolution: Resolution, edges: list[_Edge]) -> str:
         found = (feeds for channel, feeds in resolution.feeds.items() if resolution.alias[channel] == cell)
         wheres = {connection.where: None for feeds in found for connection, _ in feeds}
         via = f", connected at {', '.join(wheres)}," if wheres else ""
-        lines.append(f"      sets {resolution.path(cell)}{via} which is read by:")
+        lines.append(f"      sets {resolution.paths[cell]}{via} which is read by:")
     lines.append("    a connection with after=0 or a physical connection would break it")
     return "\n".join(lines)
 
@@ -203,14 +188,11 @@ def _cycle(resolution: Resolution, edges: list[_Edge]) -> Cycle:
     modes = {None, *(forward.mode for forward in forwards)}
     waiting = [forward.target for forward in forwards]
     for _, node, passed in edges:
-        for argument in resolution.reactions[node].arguments if passed is not None and node < count else ():
-            if argument.kind == "read":
-                ports = [element for element in argument.elements if isinstance(element, BoundPort)]
-                channels = [port.first + channel for port in ports for channel in range(port.width)]
-                waiting += [at for at, cell in zip(channels, argument.cells, strict=False) if cell == passed]
+        if passed is not None and node < count:
+            waiting += [port.first + at for port, at in resolution.reactions[node].channels_of(passed)]
     found = dict.fromkeys(resolution.ringed)
     for channel in waiting:
-        if channel not in found and channel < resolution.channels:
+        if channel not in found and channel < len(resolution.alias):
             found[channel] = None
             for connection, (port, at) in resolution.feeds.get(channel, ()):
                 immediate = connection.after is None and not connection.physical

@@ -10,12 +10,12 @@ from typing import Any
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.elements import Element, State
+from reactorlib.declaration.elements import State
 from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
-from reactorlib.elaboration.records import DependencyGraph, Elaborated, ResetState
+from reactorlib.elaboration.records import DependencyGraph, Elaborated
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.errors import ElaborationError, words_of
 
@@ -61,9 +61,9 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
     graph = DependencyGraph(resolution.reactions, resolution.forwards, resolution.triggers)
     order, cycle = order_of(resolution, graph, faults)
     program = Elaborated(
-        cls=cls, parameters=parameters, root=root, instances=instances, ports=tuple(resolution.ports),
-        channels=resolution.channels, cell_of=tuple(resolution.alias), cell_path=resolution.path,
-        outputs=resolution.outputs, reactions=tuple(resolution.reactions), forwards=tuple(resolution.forwards),
+        cls=cls, parameters=parameters, root=root, instances=instances,
+        cell_of=tuple(resolution.alias), cell_path=resolution.paths.__getitem__, outputs=resolution.outputs,
+        reactions=tuple(resolution.reactions), forwards=tuple(resolution.forwards),
         triggers=tuple(resolution.triggers), modes=tuple(resolution.modes), reset_states=resets, graph=graph,
         order=order, cycle=cycle,
     )  # fmt: skip
@@ -75,7 +75,7 @@ def named_tree(root: Instance) -> Iterator[Instance]:
     stack = [root]
     while stack:
         instance = stack.pop()
-        if instance.children or instance.made:
+        if instance.children:
             _name_children(instance)
         stack.extend(reversed(instance.children))
         yield instance
@@ -89,9 +89,6 @@ def _name_children(instance: Instance) -> None:
         elif unnamed and isinstance(held, Bank | list | tuple):
             members = [(f"{attribute}[{i}]", m) for i, m in enumerate(held) if isinstance(m, Reactor)]
         else:
-            if isinstance(held, Element):
-                told = f"a declaration, {held!r}, made in the constructor: it belongs in the body of its class"
-                instance.fault(f".{attribute}: {told}", held.where)
             continue
         for position, (name, member) in enumerate(members):
             child = unnamed.pop(id(instance_of(member)), None)
@@ -105,27 +102,26 @@ def _name_children(instance: Instance) -> None:
         instance.fault(f" makes a {kind} that no attribute holds: assign it to self.<name>", child.where)
 
 
-def _reset_states(resolution: Resolution, instances: Iterable[Instance]) -> dict[int, tuple[ResetState, ...]]:
+def _reset_states(resolution: Resolution, instances: Iterable[Instance]) -> dict[int, list[Callable[[], None]]]:
     """The `State(reset=True)` of each mode: declared in it, or in a reactor that lies in it."""
-    found: dict[int, list[ResetState]] = {}
+    found: dict[int, list[Callable[[], None]]] = {}
     for instance in instances if resolution.modes else ():
         for name, declared in declarations_of(type(instance.reactor)).elements.items():
             if isinstance(declared, State) and declared.reset:
                 mode = resolution.mode_of(instance, declared.mode)
                 if mode is not None:
-                    value = _restored(instance, name, declared, resolution.faults)
-                    found.setdefault(mode, []).append(ResetState(instance.reactor, name, value))
-    return {mode: tuple(states) for mode, states in found.items()}
+                    found.setdefault(mode, []).append(_restoring(instance, name, declared, resolution.faults))
+    return found
 
 
-def _restored(instance: Instance, name: str, declared: State[Any], faults: list[str]) -> Callable[[], Any]:
-    """A function that returns a fresh value of a state as the constructor left it."""
+def _restoring(instance: Instance, name: str, declared: State[Any], faults: list[str]) -> Callable[[], None]:
+    """A function that gives a state a fresh copy of the value that the constructor left."""
+    reactor, fresh = instance.reactor, declared.initial
     try:
-        return partial(deepcopy, deepcopy(vars(instance.reactor)[name]))
+        fresh = partial(deepcopy, deepcopy(vars(reactor)[name]))
     except Exception as error:  # noqa: BLE001  # of the user's code, reported as a fault
-        if callable(declared.initial):
-            initial: Callable[[], Any] = declared.initial
-            return initial
-        told = f"a reset restores a copy of what the constructor left, which raised {type(error).__name__}"
-        faults.append(f"{instance.path}.{name}: {told}: {words_of(error)}; State(callable, reset=True) makes it anew")
-        return lambda: None
+        if not callable(fresh):
+            told = f"a reset restores a copy of what the constructor left, which raised {type(error).__name__}"
+            words = f"{told}: {words_of(error)}; State(callable, reset=True) makes it anew"
+            faults.append(f"{instance.path}.{name}: {words}")
+    return lambda: setattr(reactor, name, fresh())

@@ -26,11 +26,8 @@ def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> 
         for declaration in declared.reactions:
             resolution.reactions.append(_Lookup(resolution, instance, declaration).resolve())
     # A timer that no reaction names would only keep the program running.
-    unnamed = {trigger.cell for trigger in resolution.triggers if trigger.kind == "timer"}
-    for reaction in resolution.reactions:
-        for argument in reaction.arguments:
-            unnamed.difference_update(argument.cells)
-    resolution.triggers = [trigger for trigger in resolution.triggers if trigger.cell not in unnamed]
+    named = {cell for reaction in resolution.reactions for cell in reaction.reads}
+    resolution.triggers = [each for each in resolution.triggers if each.kind != "timer" or each.cell in named]
 
 
 class _Lookup:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.instance import Bound, BoundPort, Instance
+from reactorlib.declaration.instance import Bound, BoundPort, Instance, PortChannel
 from reactorlib.declaration.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
@@ -16,16 +15,15 @@ Cell = int
 # A node runs at a tag: a reaction by its index, or a Forward (below) by len(reactions) + its index.
 Node = int
 
-# "input": a channel of an input of the main reactor, which a session may set.
-TriggerKind = Literal[
-    "startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay", "input"
-]
-
 
 class Trigger(NamedTuple):
-    """A trigger has a cell, and the event queue carries its events. Times in ns."""
+    """A trigger has a cell, and the event queue carries its events. Times in ns.
 
-    kind: TriggerKind
+    Its kind is startup, shutdown, reset, timer, logical, physical, delay or physical delay, or input: a channel of an
+    input of the main reactor, which a session may set.
+    """
+
+    kind: str
     cell: Cell
     path: str
     mode: int | None = None
@@ -58,14 +56,6 @@ class Argument(NamedTuple):
         """The name of the element, without its reactor."""
         return self.path.rpartition(".")[2]
 
-    @property
-    def leaves(self) -> Iterator[Argument]:
-        """This argument, or those of which it is made."""
-        if self.kind != "contained":
-            yield self
-        for ports in self.members:
-            yield from ports
-
 
 class ReactionInstance(NamedTuple):
     """One reaction of one reactor: cells by number, everything that the schedule of a tag needs to know."""
@@ -86,6 +76,22 @@ class ReactionInstance(NamedTuple):
     def is_plain(self) -> bool:
         """Whether a call of its body is all that it takes to run it."""
         return self.deadline is None and self.mode is None
+
+    @property
+    def leaves(self) -> Iterator[Argument]:
+        """The arguments. Of a contained reactor, those of its ports."""
+        for argument in self.arguments:
+            if not argument.members:
+                yield argument
+            for ports in argument.members:
+                yield from ports
+
+    def channels_of(self, cell: Cell) -> Iterator[PortChannel]:
+        """The channels of ports by which it reads a cell."""
+        for leaf in self.leaves:
+            channels = [channel for port in leaf.elements if isinstance(port, BoundPort) for channel in port.channels]
+            if leaf.kind == "read":
+                yield from (channel for channel, read in zip(channels, leaf.cells, strict=False) if read == cell)
 
 
 class Forward(NamedTuple):
@@ -108,14 +114,6 @@ class ModeInstance(NamedTuple):
     siblings: tuple[int, ...]
     startup: int | None  # cells of its own startup and reset triggers, where a reaction wants them
     reset: int | None
-
-
-class ResetState(NamedTuple):
-    """An attribute of a reactor that a reset of its mode restores: `restored()` is its value."""
-
-    reactor: Reactor
-    name: str
-    restored: Callable[[], Any]
 
 
 class DependencyGraph:
@@ -190,22 +188,6 @@ class Cycle(NamedTuple):
     order: tuple[tuple[int, int], ...] = ()
 
 
-class CellPaths:
-    """The path of the port or trigger whose value a cell holds. `named` has the cells that are no channel of a port."""
-
-    def __init__(self, ports: Sequence[BoundPort]) -> None:
-        self._ports = ports
-        self._starts = [port.first for port in ports]
-        self.named: dict[Cell, str] = {}
-
-    def __call__(self, cell: Cell) -> str:
-        found = self.named.get(cell)
-        if found is None:
-            port = self._ports[bisect_right(self._starts, cell) - 1]
-            found = port.channel_path(cell - port.first)
-        return found
-
-
 class Elaborated(NamedTuple):
     """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
 
@@ -213,16 +195,14 @@ class Elaborated(NamedTuple):
     parameters: dict[str, Any]
     root: Instance
     instances: tuple[Instance, ...]
-    ports: tuple[BoundPort, ...]
-    channels: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
-    cell_path: CellPaths
+    cell_path: Callable[[Cell], str]  # the path of the port or trigger whose value it holds
     outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]
     modes: tuple[ModeInstance, ...]
-    reset_states: dict[int, tuple[ResetState, ...]]  # by mode
+    reset_states: dict[int, list[Callable[[], None]]]  # by mode: each gives a state the value that its constructor left
     graph: DependencyGraph
     order: Order
     cycle: Cycle

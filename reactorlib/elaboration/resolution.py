@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.elements import Input, Mode, PhysicalAction, Signal, shutdown, startup
+from reactorlib.declaration.elements import Input, Mode, Signal, shutdown, startup
 from reactorlib.declaration.instance import (
     Bound,
-    BoundAction,
     BoundMode,
     BoundPort,
-    BoundTimer,
+    BoundTrigger,
     Connection,
     Instance,
     PortChannel,
@@ -20,9 +18,7 @@ from reactorlib.declaration.instance import (
 )
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration import rules
-from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
-
-_PORT = itemgetter(0)  # of a channel
+from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
 
 
 class Resolution:
@@ -41,14 +37,12 @@ class Resolution:
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
         self.outputs: dict[Cell, Cell] = {}
         self._copies: dict[tuple[BoundPort, str], tuple[Cell, ...]] = {}
-        self.ports = [e for i in instances for e in i.elements.values() if isinstance(e, BoundPort)]
-        self.channels = 0
-        for port in self.ports:
-            port.first = self.channels
-            self.channels += port.width
-        self.path = CellPaths(self.ports)
-        self.cells = self.channels
-        self.alias: list[Cell] = list(range(self.channels))
+        self.paths: list[str] = []  # by cell
+        for port in (element for instance in instances for element in instance.elements.values()):
+            if isinstance(port, BoundPort):
+                port.first = len(self.paths)
+                self.paths += map(port.channel_path, range(port.width))
+        self.alias: list[Cell] = list(range(len(self.paths)))  # of the channels
         for instance in instances:
             self._number_modes(instance)
         for instance in instances:
@@ -61,9 +55,8 @@ class Resolution:
 
     def new_cell(self, path: str) -> Cell:
         """A cell beyond the channels: of a trigger, or the copy that a mutable input reads."""
-        self.cells += 1
-        self.path.named[self.cells - 1] = path
-        return self.cells - 1
+        self.paths.append(path)
+        return len(self.paths) - 1
 
     # Modes
 
@@ -98,11 +91,11 @@ class Resolution:
     def _connect(self, container: Instance, connection: Connection) -> None:
         sources, targets = connection.sources, connection.targets
         faults = [rules.width_fault(connection)]
-        for side, channels in (("source", sources), ("target", targets)):
-            faults += [rules.direction_fault(container, port, side) for port in dict.fromkeys(map(_PORT, channels))]
+        left, right = (dict.fromkeys(port for port, _ in side) for side in (sources, targets))
+        faults += [rules.direction_fault(container, port, "source") for port in left]
+        faults += [rules.direction_fault(container, port, "target") for port in right]
         if any(faults):
-            left, right = (", ".join(port.path for port in dict.fromkeys(map(_PORT, s))) for s in (sources, targets))
-            at = f"{container.path}: {left} -> {right}"
+            at = f"{container.path}: {' -> '.join(', '.join(port.path for port in side) for side in (left, right))}"
             self.faults += [f"{at}: {fault}{located(connection.where)}" for fault in faults if fault]
             return
         mode = self.mode_index[connection.mode]
@@ -127,20 +120,21 @@ class Resolution:
                 self.forwards.append(Forward(cell, into, False, mode, target.channel_path(channel)))
 
     def _delay(self, container: Instance, connection: Connection, source: Cell) -> Cell:
-        path = self.path(source)
+        path = self.paths[source]
         mode = self.mode_around(container) if connection.mode is None else self.mode_index[connection.mode]
         cell = self.new_cell(path)
-        kind: Any = "physical delay" if connection.physical else "delay"
+        kind = "physical delay" if connection.physical else "delay"
         self.triggers.append(Trigger(kind, cell, path, mode, connection.after or 0, source=source))
         return cell
 
     def _follow_aliases(self) -> None:
         """Every channel to the cell at the far end of its chain of undelayed connections, in linear time."""
         alias = self.alias
-        for channel in range(self.channels):
+        channels = len(alias)
+        for channel in range(channels):
             at = channel
             chain: dict[Cell, None] = {}
-            while at < self.channels and alias[at] != at and at not in chain:
+            while at < channels and alias[at] != at and at not in chain:
                 chain[at] = None
                 at = alias[at]
             if at not in chain:
@@ -148,7 +142,7 @@ class Resolution:
                     alias[link] = at
                 continue
             where = located(self.feeds[channel][0][0].where)
-            self.faults.append(f"{self.path(channel)}: connections between ports form a ring{where}")
+            self.faults.append(f"{self.paths[channel]}: connections between ports form a ring{where}")
             for link in chain:
                 alias[link] = link
             links = list(chain)
@@ -158,7 +152,7 @@ class Resolution:
 
     def cell(self, number: Cell) -> Cell:
         """The cell that a channel aliases; a trigger's cell is its own."""
-        return self.alias[number] if number < self.channels else number
+        return self.alias[number] if number < len(self.alias) else number
 
     def _open(self, main: Instance) -> None:
         """Ports of the main reactor, which a session sets and reads: inputs are triggers, outputs are copied out."""
@@ -177,18 +171,17 @@ class Resolution:
 
     def make_triggers(self, instance: Instance) -> None:
         for element in instance.elements.values():
-            mode = self.mode_of(instance, element.declaration.mode)
-            if isinstance(element, BoundTimer):
-                self._add(element, Trigger("timer", self.new_cell(element.path), element.path, mode,
-                                           element.offset, element.period))  # fmt: skip
-            elif isinstance(element, BoundAction):
-                declared = element.declaration
-                fault = rules.policy_fault(element)
-                if fault:
-                    self.faults.append(f"{element.path}: {fault}{located(declared.where)}")
-                kind: Any = "physical" if isinstance(declared, PhysicalAction) else "logical"
-                self._add(element, Trigger(kind, self.new_cell(element.path), element.path, mode, element.min_delay,
-                                           0, element.min_spacing, declared.policy or "defer"))  # fmt: skip
+            if not isinstance(element, BoundTrigger):
+                continue
+            declared, path = element.declaration, element.path
+            policy = getattr(declared, "policy", None)
+            fault = rules.policy_fault(policy, element.min_spacing)
+            if fault:
+                self.faults.append(f"{path}: {fault}{located(declared.where)}")
+            kind = declared.kind.partition(" ")[0]  # of a physical action: physical
+            self._add(element, Trigger(kind, self.new_cell(path), path, self.mode_of(instance, declared.mode),
+                                       element.delay, element.period, element.min_spacing,
+                                       policy or "defer"))  # fmt: skip
 
     def _add(self, key: Bound | tuple[str, int | None], trigger: Trigger) -> Trigger:
         self.trigger_of[key] = trigger
@@ -200,8 +193,7 @@ class Resolution:
         found = self.trigger_of.get(key)
         if found is None:
             path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
-            kind: Any = signal.name
-            found = self._add(key, Trigger(kind, self.new_cell(path), path, key[1]))
+            found = self._add(key, Trigger(signal.name, self.new_cell(path), path, key[1]))
             if key[1] is not None:
                 own: dict[str, Any] = {signal.name: found.cell}
                 self.modes[key[1]] = self.modes[key[1]]._replace(**own)
@@ -228,5 +220,5 @@ class Resolution:
         cells = tuple(range(port.first, port.first + port.width))
         for cell in cells:
             for fault in rules.source_faults(self.feeds.get(cell, ()), mode, writer):
-                self.faults.append(f"{self.path(cell)} {fault}")
+                self.faults.append(f"{self.paths[cell]} {fault}")
         return cells

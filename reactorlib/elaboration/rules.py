@@ -7,17 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.elements import Mode, Policy
-from reactorlib.declaration.instance import (
-    Bound,
-    BoundAction,
-    BoundMode,
-    BoundPort,
-    BoundTimer,
-    Connection,
-    Instance,
-    PortChannel,
-)
+from reactorlib.declaration.elements import Mode, Policy, Timer
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Connection, Instance, PortChannel
 from reactorlib.elaboration.records import Argument
 
 _POLICIES = get_args(Policy)
@@ -65,14 +56,11 @@ def initial_fault(modes: Iterable[BoundMode]) -> str | None:
     return None if len(initial) == 1 else f"exactly one mode must be initial, got {', '.join(initial) or 'none'}"
 
 
-def policy_fault(action: BoundAction) -> str | None:
+def policy_fault(policy: str | None, min_spacing: int | None) -> str | None:
     """Why an action cannot have its policy, or None."""
-    policy = action.declaration.policy
-    if policy is None:
-        return None
-    if policy not in _POLICIES:
+    if policy is not None and policy not in _POLICIES:
         return f"unknown policy {policy!r}: one of {', '.join(_POLICIES)}"
-    if action.min_spacing is None:
+    if policy is not None and min_spacing is None:
         return f"policy {policy!r} without a spacing: give it a min_spacing, such as 0"
     return None
 
@@ -91,7 +79,7 @@ def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None =
         told = f"is a {bound.declaration.kind} of another reactor: only ports cross"
     elif isinstance(bound, BoundMode) and role != "effect":
         told = "is a mode: it can only be an effect"
-    elif isinstance(bound, BoundTimer) and role == "effect":
+    elif isinstance(bound.declaration, Timer) and role == "effect":
         told = "is a timer: it cannot be scheduled"
     if told is None and mode is not None and other is not None and mode is not other:
         told = f"exists in mode {other.name} only, the reaction in mode {mode.name}"

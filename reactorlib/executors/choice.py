@@ -25,8 +25,7 @@ def check_names(
         return
     if not is_reactor_class(program):
         return
-    declared = declarations_of(program)
-    taken = {} if declared.plain else declared.signature.parameters
+    taken = declarations_of(program).signature.parameters
     for name in options.given():
         if name in taken:
             raise RunError(

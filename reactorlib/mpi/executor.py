@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
@@ -150,13 +150,12 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         life.is_in_run = True
         messenger = Messenger(transport)
         offset, shift = _times(messenger)
-        with closing(PhysicalClock(offset)) as clock:
-            crossing = Splitter(program, placed, copies=True).crossing_cells()
-            buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
-            outbox = Outbox()
-            outside = RemoteInbox(clock, life.calls.append, outbox.listen)
-            worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=buffers)
-            _RankFollower(worker, placed, messenger, life, shift).live()
+        crossing = Splitter(program, placed, copies=True).crossing_cells()
+        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+        outbox = Outbox()
+        outside = RemoteInbox(PhysicalClock(offset), life.calls.append, outbox.listen)
+        worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=buffers)
+        _RankFollower(worker, placed, messenger, life, shift).live()
     except Stopped:
         ranks.tell(0, LEFT, (ranks.runs, ranks.rank))
     finally:

@@ -133,5 +133,5 @@ class Modes:
 
 def reset_states(program: Elaborated, mode: int) -> None:
     """Give every `State(reset=True)` of a mode the value that the constructor left."""
-    for state in program.reset_states.get(mode, ()):
-        setattr(state.reactor, state.name, state.restored())
+    for restore in program.reset_states.get(mode, ()):
+        restore()

@@ -1,45 +1,58 @@
-"""The clock, where threads and its end meet."""
+"""The clock, where threads and signal handlers wake it."""
 
 from __future__ import annotations
 
+import signal
 import threading
+from time import monotonic_ns
 
-from reactorlib.clock import PhysicalClock
+import pytest
+
+from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
 
 PATIENCE_S = 20
+FAR = float("inf")
 
 
-class Slow:
-    """A file whose write takes until it is closed or a moment has passed; says what happened in which order."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.begun, self.ended = threading.Event(), threading.Event()
-
-    def write(self, _data: bytes) -> None:
-        self.begun.set()
-        self.ended.wait(0.2)
-        self.said.append("written")
-
-    def close(self) -> None:
-        self.ended.set()
-        self.said.append("closed")
+def waited_ns(clock: PhysicalClock) -> int:
+    began = monotonic_ns()
+    clock.wait(FAR)
+    return monotonic_ns() - began
 
 
-def test_a_descriptor_is_not_closed_while_a_thread_writes_to_it() -> None:
-    clock, file = PhysicalClock(), Slow()
-    real, clock._writing = clock._writing, file
-    thread = threading.Thread(target=clock.wake)
-    thread.start()
-    assert file.begun.wait(PATIENCE_S)
-    clock.close()
-    thread.join(PATIENCE_S)
-    real.close()
-    assert file.said == ["written", "closed"]
-
-
-def test_a_clock_that_is_closed_can_be_woken_in_vain() -> None:
+def test_wakes_before_a_wait_end_that_wait_and_no_other() -> None:
     clock = PhysicalClock()
-    clock.close()
     clock.wake()
-    clock.close()
+    clock.wake()
+    assert waited_ns(clock) < LONGEST_WAIT_NS
+    assert waited_ns(clock) >= LONGEST_WAIT_NS
+
+
+def test_a_wait_ends_at_its_time() -> None:
+    clock = PhysicalClock()
+    due = clock.now() + 2_000_000
+    clock.wait(due)
+    assert clock.now() >= due
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_a_thread_wakes_it(count: int) -> None:
+    clock, waiting = PhysicalClock(), threading.Event()
+    threads = [threading.Thread(target=lambda: waiting.wait(PATIENCE_S) and clock.wake()) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    waiting.set()
+    assert waited_ns(clock) < LONGEST_WAIT_NS
+    for thread in threads:
+        thread.join(PATIENCE_S)
+
+
+def test_a_signal_handler_wakes_it_in_the_waiting_thread() -> None:
+    clock = PhysicalClock()
+    before = signal.signal(signal.SIGALRM, lambda *_: clock.wake())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        assert waited_ns(clock) < LONGEST_WAIT_NS
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
-from reactorlib.declaration.elements import PhysicalAction, Signal
+from reactorlib.declaration.elements import Signal
 from reactorlib.declaration.instance import (
     Bound,
-    BoundAction,
     BoundPort,
-    BoundTimer,
+    BoundTrigger,
     Connection,
     Instance,
     PortChannel,
@@ -103,10 +102,10 @@ class _BoxBuild:
                 self._connection(connection)
         return self._reactor()
 
-    def _elements(self, *kinds: type[Any]) -> Iterator[tuple[Any, list[Any]]]:
-        """Elements of some kinds: that of the first member, and those of all."""
+    def _elements(self, kind: type[Any]) -> Iterator[tuple[Any, list[Any]]]:
+        """Elements of a kind: that of the first member, and those of all."""
         for name, bound in self.first.elements.items():
-            if isinstance(bound, kinds):
+            if isinstance(bound, kind):
                 yield bound, [member.elements[name] for member in self.group.members]
 
     def _ports(self) -> None:
@@ -119,10 +118,8 @@ class _BoxBuild:
             self.regions.place(port.id, None, bound.name)
 
     def _times(self) -> None:
-        for bound, alike in self._elements(BoundTimer, BoundAction):
-            kind: SymbolKind = "timer"
-            if isinstance(bound, BoundAction):
-                kind = "physical action" if isinstance(bound.declaration, PhysicalAction) else "logical action"
+        for bound, alike in self._elements(BoundTrigger):
+            kind: SymbolKind = bound.declaration.kind
             item = f"{self.group.id}.{bound.name}"
             symbol = Symbol(item, kind, bound.name, wording.timing(alike), tip=f"{kind} {bound.name}")
             self.regions.add(symbol, _region(bound.declaration))
@@ -138,7 +135,7 @@ class _BoxBuild:
                 kind: SymbolKind = trigger.name  # type: ignore[assignment]
                 self.regions.add(Symbol(item, kind, trigger.name, tip=f"trigger {trigger.name}"), region)
                 self.regions.join(Strand("trigger", item, symbol.id), region)
-        for argument in chain.from_iterable(argument.leaves for argument in first.arguments):
+        for argument in first.leaves:
             if argument.kind == "switch":
                 entry = self.regions.entry(self.whole.program.modes[argument.mode].name)
                 label = "history" if argument.history else "reset"

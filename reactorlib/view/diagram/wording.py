@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from reactorlib.declaration.elements import Action
-from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Connection
+from reactorlib.declaration.elements import Timer
+from reactorlib.declaration.instance import Bound, BoundPort, BoundTrigger, Connection
 from reactorlib.tag import format_ns
 
 
@@ -26,14 +26,13 @@ def timing(bounds: Sequence[Bound]) -> tuple[str, ...]:
 
 
 def _timing(bound: Bound) -> tuple[str, ...]:
-    if isinstance(bound, BoundTimer):
+    assert isinstance(bound, BoundTrigger)
+    if isinstance(bound.declaration, Timer):
         if not bound.period:
-            return (f"once at {_time(bound.offset)}",)
-        start = f"from {_time(bound.offset)}, " if bound.offset else ""
+            return (f"once at {_time(bound.delay)}",)
+        start = f"from {_time(bound.delay)}, " if bound.delay else ""
         return (f"{start}every {_time(bound.period)}",)
-    assert isinstance(bound, BoundAction)
-    assert isinstance(bound.declaration, Action)
-    lines = [f"after {_time(bound.min_delay)}"] if bound.min_delay else []
+    lines = [f"after {_time(bound.delay)}"] if bound.delay else []
     if bound.min_spacing is not None:
         lines.append(f"spacing {_time(bound.min_spacing)}, {bound.declaration.policy or 'defer'}")
     return tuple(lines)

@@ -147,11 +147,6 @@ def test_arguments_of_a_bank_may_be_each_members_own(execute: Execute) -> None:
     assert values(result, "Rows.collector.seen") == [("m3-00", "m3-01", "m2-10", "m1-20", "m1-21", "m1-22")]
 
 
-def test_an_argument_per_member_is_a_function() -> None:
-    with pytest.raises(TypeError, match=r"per_member .* got 3"):
-        per_member(3)  # type: ignore[arg-type]
-
-
 class Named(Reactor):
     """Its parameters have the names that are ours: of Bank, of its metaclass, of what makes and draws programs."""
 

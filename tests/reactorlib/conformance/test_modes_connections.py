@@ -336,7 +336,7 @@ def test_connections_of_exclusive_modes_do_not_break_a_ring_of_other_reactors() 
             with self.two:
                 connect(self.right.out, self.left.inp)
 
-    with pytest.raises(ElaborationError, match=r"causality cycle:(.|\n)* in one mode that reads directly"):
+    with pytest.raises(ElaborationError, match="causality cycle"):
         elaborate(InTurns)
 
 
