@@ -115,7 +115,7 @@ class Codec:
                 message = latest(value, receivers)
                 if message is None:
                     message, latest = other(value, latest)
-            except (struct.error, pickling.UnpicklableError):  # an int of more than 64 bits; or a part to be named
+            except struct.error:  # an int of more than 64 bits
                 return self.pickle(value, receivers)
             return message
 
