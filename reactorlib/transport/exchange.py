@@ -11,13 +11,12 @@ from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import BLOCKS, Arena, Lender, table_bytes
+from reactorlib.transport.arena import LINE, Arena, Lender
 from reactorlib.transport.channel import RING_BYTES, ChannelEnd, MessageChannel
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
-LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44
 LEAST_ADDRESSES = 1 << 20  # of one arena, where there are limits
 
@@ -79,8 +78,7 @@ class Exchange:
         self.used = self.counts + 8 * self.workers
         self.rings = _pages(self.used + len(self.pairs))
         self.arenas = self.rings + _pages(RING_BYTES) * len(self.pairs)
-        self.blocks = min(BLOCKS, arena_bytes // PAGE)
-        self.region = table_bytes(self.workers, self.blocks) + _pages(arena_bytes)
+        self.region = _pages(arena_bytes)
         return self.arenas + self.region * self.workers
 
     def ring_of(self, sender: int, receiver: int) -> int:
@@ -152,8 +150,8 @@ class Endpoint:
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        first, size, limits = exchange.arenas, exchange.region, (exchange.capacity, exchange.blocks)
-        arenas = [Arena(memory, first + size * worker, size, worker, taken, *limits) for worker in range(workers)]
+        first, size, limit = exchange.arenas, exchange.region, exchange.capacity
+        arenas = [Arena(memory, first + size * worker, size, worker, taken, limit) for worker in range(workers)]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
         lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
