@@ -22,7 +22,7 @@ from weakref import WeakSet
 from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Placed, Placing, Reference
-from reactorlib.transport.memory import PAGE, Memory, fence, format_bytes, keeps_store_order
+from reactorlib.transport.memory import PAGE, Memory, fence, keeps_store_order
 from reactorlib.transport.structure import LARGE_BYTES
 
 LINE = 64  # bytes that processors share as a whole
@@ -189,8 +189,7 @@ class Arena(Placing):
             if self._free[room]:
                 return self._free[room].pop()
             raise WorkerError(
-                f"the shared memory of worker {self.worker} is full: all {format_bytes(self._size)} of its addresses "
-                "are used"
+                f"the shared memory of worker {self.worker} is full: all {self._size:,} bytes of its addresses are used"
             )
         block = Block(begin // 8, begin + self._head, room)
         self._top = end
@@ -221,9 +220,8 @@ class Arena(Placing):
                     block.sent.clear()  # its release counts are 0 again
         if sum(self.taken) + nbytes > self.capacity:
             raise WorkerError(
-                f"shared memory is full: worker {self.worker} wanted another {format_bytes(nbytes)}, "
-                f"{format_bytes(sum(self.taken))} of {format_bytes(self.capacity)} are in use "
-                "(REACTORLIB_SHARED_BYTES sets the limit; values that readers keep occupy it)"
+                f"shared memory is full: worker {self.worker} wanted another {nbytes:,} bytes, {sum(self.taken):,} of "
+                f"{self.capacity:,} are in use (values that readers keep occupy it)"
             )
 
     def _sweep(self) -> None:

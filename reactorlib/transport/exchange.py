@@ -18,7 +18,7 @@ from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_st
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
 MOST_ADDRESSES = 1 << 44
-LEAST_ADDRESSES = 1 << 20  # of one arena, where there are limits
+LEAST_ADDRESSES = 1 << 20  # of one arena
 
 
 class Exchange:
@@ -28,48 +28,36 @@ class Exchange:
     argument of its `multiprocessing.Process`. `fenced`: the machine does not keep the order of stores and loads.
     """
 
-    def __init__(
-        self, workers: int, *, capacity: int | None = None, fenced: bool | None = None, spin_ns: int | None = None
-    ) -> None:
+    def __init__(self, workers: int, *, capacity: int | None = None, fenced: bool | None = None) -> None:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
         self.fenced = not keeps_store_order() if fenced is None else fenced
-        self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
+        self.spin_ns = SPIN_NS if workers <= available_cpus() else 0
         self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
         self.memory = self._make_memory()
         self.memory.fund(0, self.rings)
         self.bells: list[Bell] = []
         try:
             self.bells += (Bell() for _ in range(workers))
-        except OSError as error:
+        except OSError:
             self.close()
-            raise WorkerError(
-                f"{workers} workers cannot talk to each other: {error.strerror}; see `ulimit -n`"
-            ) from error
+            raise
 
     def _make_memory(self) -> Memory:
         """Map eight times the capacity: addresses are free, and with many of them sizes may vary.
 
-        If `ulimit` allows fewer, take half of them: the rest of the program also needs some.
+        If `ulimit` allows less than twice that, map less: the rest of the program also needs some.
         """
-        share, is_limited = min(8 * self.capacity, MOST_ADDRESSES // self.workers), False
+        share = max(min(8 * self.capacity, MOST_ADDRESSES // self.workers), LEAST_ADDRESSES)
         while True:
+            size = self._lay_out(share)
             try:
-                memory = Memory(self._lay_out(max(share, LEAST_ADDRESSES)))
-            except WorkerError as error:
-                if share <= LEAST_ADDRESSES:
-                    raise WorkerError(
-                        f"{error}. It is the least that {self.workers} workers need: see `ulimit -a`, or use fewer "
-                        "workers"
-                    ) from error.__cause__
-                is_limited = True
-            else:
-                if share <= LEAST_ADDRESSES or not is_limited:
-                    return memory
-                memory.close()
-                del memory
-                is_limited = False
-            share //= 2
+                Memory(2 * size).close()
+                return Memory(size)
+            except OSError:
+                if share == LEAST_ADDRESSES:
+                    raise
+            share = max(share // 2, LEAST_ADDRESSES)
 
     def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""
