@@ -7,12 +7,12 @@ between word and message. A message larger than a slot travels in a block of the
 
 from __future__ import annotations
 
-import struct
 from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from reactorlib.transport.arena import Arena, Lender
+from reactorlib.transport.codec import REFERENCE
 from reactorlib.transport.memory import Memory, fence
 from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
@@ -26,7 +26,6 @@ PUBLISH = SLOTS // 4  # messages after which the receiver says that their slots 
 NUMBER, IN_BLOCK, LENGTH = 16, 0x8000, 0x7FFF  # the parts of a word: a shift, a flag, a mask
 FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender that waits for an empty slot
 _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
-_REFERENCE = struct.Struct("<QQQQ")
 
 
 class ChannelEnd(NamedTuple):
@@ -104,7 +103,7 @@ class MessageChannel:
         block = self._arena.take(len(message))
         self._map[block.offset : block.offset + len(message)] = message
         self._arena.commit([block], [self.receiver])
-        return _REFERENCE.pack(block.first, block.offset, block.room, len(message))
+        return REFERENCE.pack(block.first, block.offset, block.room, len(message))
 
     # The receiver's end
 
@@ -125,7 +124,7 @@ class MessageChannel:
         if not number % PUBLISH:
             self._publish(number)
         if word & IN_BLOCK:
-            first, offset, room, length = _REFERENCE.unpack(message)
+            first, offset, room, length = REFERENCE.unpack(message)
             with self._lender.lend(first, offset, room) as lent:
                 return bytes(lent[:length])
         return message

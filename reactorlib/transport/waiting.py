@@ -98,19 +98,12 @@ class Bell:
         with contextlib.suppress(BlockingIOError):  # one of 2**64 rings more changes nothing
             os.eventfd_write(self.fd, 1)
 
-    def take(self) -> bool:
-        """Use up all rings; False if there is none."""
-        try:
-            return bool(os.eventfd_read(self.fd))
-        except BlockingIOError:
-            return False
-
     def sleep(self, milliseconds: int) -> bool:
-        """Sleep until rung, at most for this time; whether there is a ring to take."""
+        """Sleep until rung, at most for this time; whether it was. Uses up all rings."""
         if self._poll is None:
             self._poll = select.poll()
             self._poll.register(self.fd, select.POLLIN)
-        return bool(self._poll.poll(milliseconds))
+        return bool(self._poll.poll(milliseconds)) and os.eventfd_read(self.fd) > 0
 
     def close(self) -> None:
         os.close(self.fd)
@@ -160,8 +153,8 @@ class Waiter:
         self._states[self._at] = state
         try:
             fence()
-            if not arrived() and self.bell.sleep(pause):
-                self.bell.take()
+            if not arrived():
+                self.bell.sleep(pause)
         finally:
             self._states[self._at] = AWAKE
 
