@@ -8,12 +8,10 @@ between word and message. A message larger than a slot travels in a block of the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from reactorlib.transport.arena import Arena, Lender
 from reactorlib.transport.codec import REFERENCE
-from reactorlib.transport.memory import Memory, fence
+from reactorlib.transport.memory import fence
 from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
@@ -28,33 +26,26 @@ FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender th
 _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
 
 
-class ChannelEnd(NamedTuple):
-    """The common parts of a worker's channels. `fenced`: the machine does not keep the order of stores and loads."""
-
-    memory: Memory
-    states: memoryview
-    waiter: Waiter
-    arena: Arena
-    lenders: Mapping[int, Lender]
-    fenced: bool
-
-
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), and `ring` is the place of the channel. `bell` wakes the
-    other end. Long messages lie in the arena of the sender.
+    `ring` is the place of the channel, `lender` makes buffers over long messages in the arena of the sender, and `bell`
+    wakes the other end. `waiter` and `arena` are those of this end. `fenced`: the machine does not keep the order of
+    stores and loads.
     """
 
-    def __init__(self, end: ChannelEnd, ring: int, sender: int, receiver: int, bell: Bell) -> None:
-        memory = end.memory
+    def __init__(
+        self, sender: int, receiver: int, ring: int, waiter: Waiter, arena: Arena, lender: Lender, bell: Bell,
+        fenced: bool,
+    ) -> None:  # fmt: skip
+        memory = arena.memory
         self.bell = bell
-        self.states = end.states
+        self.states = waiter.states
         self.receiver = receiver
-        self._fenced = end.fenced
-        self._waiter = end.waiter
-        self._arena = end.arena
-        self._lender = end.lenders[sender]
+        self._fenced = fenced
+        self._waiter = waiter
+        self._arena = arena
+        self._lender = lender
         self._sender_state = sender * STATE_WORDS
         self._receiver_state = receiver * STATE_WORDS
         self._waited_for = sender + 1  # in the state of a receiver that waits for this sender

@@ -12,7 +12,7 @@ from typing import Any
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import LINE, Arena, Lender
-from reactorlib.transport.channel import RING_BYTES, ChannelEnd, MessageChannel
+from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
@@ -142,11 +142,10 @@ class Endpoint:
         arenas = [Arena(memory, first + size * worker, size, worker, taken, limit) for worker in range(workers)]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
-        self.codec = Codec(self.arena, lenders)
+        self._lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
+        self.codec = Codec(self.arena, self._lenders)
         states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], states, me, check, self._pull, exchange.spin_ns)
-        self._end = ChannelEnd(memory, states, self.waiter, self.arena, lenders, exchange.fenced)
         # Where it says whether the sender of a pair has ever opened its channel.
         self._used = {pair: exchange.used + number for number, pair in enumerate(exchange.pairs)}
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
@@ -167,8 +166,10 @@ class Endpoint:
     def _channel(self, sender: int, receiver: int) -> MessageChannel:
         if (sender, receiver) not in self._channels:
             ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
-            channel = MessageChannel(self._end, ring, sender, receiver, self.exchange.bells[bell])
-            self._channels[sender, receiver] = channel
+            self._channels[sender, receiver] = MessageChannel(
+                sender, receiver, ring, self.waiter, self.arena, self._lenders[sender], self.exchange.bells[bell],
+                self.exchange.fenced,
+            )  # fmt: skip
         return self._channels[sender, receiver]
 
     def _pull(self) -> None:

@@ -128,7 +128,7 @@ class Waiter:
         self.bell = bell
         self.check = check
         self.meanwhile = meanwhile
-        self._states = states
+        self.states = states
         self._at = worker * STATE_WORDS
         states[self._at + THREAD] = get_native_id()
         self._spinner = Spinner(spin_ns, self._fellows)
@@ -145,18 +145,18 @@ class Waiter:
             pause = min(2 * pause, LONGEST_SLEEP_MS)
 
     def _fellows(self) -> list[int]:
-        threads = [self._states[at] for at in range(THREAD, len(self._states), STATE_WORDS)]
+        threads = [self.states[at] for at in range(THREAD, len(self.states), STATE_WORDS)]
         del threads[self._at // STATE_WORDS]
         return threads
 
     def _sleep(self, arrived: Callable[[], bool], state: int, pause: int) -> None:
-        self._states[self._at] = state
+        self.states[self._at] = state
         try:
             fence()
             if not arrived():
                 self.bell.sleep(pause)
         finally:
-            self._states[self._at] = AWAKE
+            self.states[self._at] = AWAKE
 
 
 def _kept_ns() -> int | None:
