@@ -282,13 +282,13 @@ def _lent(base: Any, room: int) -> Callable[[int], Any]:
 
 
 class Lender:
-    """Makes the buffers of one receiver over the blocks of one owner; they keep it, and it keeps the mapping."""
+    """Makes the buffers of one receiver over blocks of any owner; they keep it, and it keeps the mapping."""
 
-    def __init__(self, arena: Arena, receiver: int) -> None:
-        self.memory = arena.memory
+    def __init__(self, memory: Memory, receiver: int) -> None:
         self.receiver = receiver
-        self.releases: Any = arena.releases
-        self._address = arena.memory.address
+        self.releases: Any = memory.view.cast("Q")
+        self._memory = memory  # keeps the mapping, also in a forked process
+        self._address = memory.address
         self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
         _lenders.add(self)
 

@@ -29,9 +29,8 @@ _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `ring` is the place of the channel, `lender` makes buffers over long messages in the arena of the sender, and `bell`
-    wakes the other end. `waiter` and `arena` are those of this end. `fenced`: the machine does not keep the order of
-    stores and loads.
+    `ring` is the place of the channel, and `bell` wakes the other end. `waiter`, `arena` and `lender` are those of this
+    end. `fenced`: the machine does not keep the order of stores and loads.
     """
 
     def __init__(

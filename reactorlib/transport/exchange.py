@@ -136,14 +136,12 @@ class Endpoint:
     def __init__(self, exchange: Exchange, me: int, check: Callable[[], None]) -> None:
         self.exchange = exchange
         self.me = me
-        memory, workers = exchange.memory, exchange.workers
+        memory, workers, size = exchange.memory, exchange.workers, exchange.region
         taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        first, size, limit = exchange.arenas, exchange.region, exchange.capacity
-        arenas = [Arena(memory, first + size * worker, size, worker, taken, limit) for worker in range(workers)]
-        self.arena = arenas[me]
+        self.arena = Arena(memory, exchange.arenas + size * me, size, me, taken, exchange.capacity)
         self.allocate = self.allocate_shared = self.arena.allocate
-        self._lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
-        self.codec = Codec(self.arena, self._lenders)
+        self._lender = Lender(memory, me)
+        self.codec = Codec(self.arena, dict.fromkeys(range(workers), self._lender))
         states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], states, me, check, self._pull, exchange.spin_ns)
         # Where it says whether the sender of a pair has ever opened its channel.
@@ -167,7 +165,7 @@ class Endpoint:
         if (sender, receiver) not in self._channels:
             ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
             self._channels[sender, receiver] = MessageChannel(
-                sender, receiver, ring, self.waiter, self.arena, self._lenders[sender], self.exchange.bells[bell],
+                sender, receiver, ring, self.waiter, self.arena, self._lender, self.exchange.bells[bell],
                 self.exchange.fenced,
             )  # fmt: skip
         return self._channels[sender, receiver]

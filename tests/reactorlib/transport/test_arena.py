@@ -48,7 +48,7 @@ def test_a_block_is_free_when_every_receiver_released_it() -> None:
     arena = _arena(workers=4)
     block = arena.take(5000)
     arena.commit([block], [1, 2, 2, 3])
-    lenders = {receiver: Lender(arena, receiver) for receiver in (1, 2, 3)}
+    lenders = {receiver: Lender(arena.memory, receiver) for receiver in (1, 2, 3)}
     views = [lenders[receiver].lend(block.first, block.offset, block.room) for receiver in (1, 2, 2, 3)]
     while views:
         assert arena.take(5000) is not block
@@ -71,7 +71,7 @@ def test_the_last_of_many_views_releases() -> None:
 
 def _small() -> tuple[Arena, Lender]:
     arena = _arena()
-    return arena, Lender(arena, 1)
+    return arena, Lender(arena.memory, 1)
 
 
 def test_a_cycle_is_released_when_it_is_collected() -> None:
