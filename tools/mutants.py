@@ -140,7 +140,7 @@ MUTANTS = [
     ),
     *_mutants(
         _of("transport", "processors", "transport/test_processors"),
-        ("only a worker that shares a processor with a fellow leaves it", "if mine not in theirs:", "if False:"),
+        ("only a worker that shares a processor with a fellow leaves it", "if mine is None or mine not in theirs:", "if False:"),
         ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
     ),
     *_mutants(
