@@ -1,12 +1,12 @@
 """Everything the workers of a run share, made once before they start, and each worker's end of it.
 
-The memory is laid out as: a control page, a ring for each ordered pair of workers, an arena for each worker.
+The memory is laid out as: the abort flag, a cache line for each worker, a flag and a ring for each ordered pair of
+workers, an arena for each worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
 from typing import Any
 
 from reactorlib.cpus import available_cpus
@@ -19,6 +19,7 @@ from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
 MOST_ADDRESSES = 1 << 44
 LEAST_ADDRESSES = 1 << 20  # of one arena
+STAGE, TAKEN = 1, 3  # words of a worker's line: how far it is in its life, bytes of shared memory that it has taken
 
 
 class Exchange:
@@ -33,7 +34,6 @@ class Exchange:
         self.capacity = default_capacity() if capacity is None else capacity
         self.fenced = not keeps_store_order() if fenced is None else fenced
         self.spin_ns = SPIN_NS if workers <= available_cpus() else 0
-        self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
         self.memory = self._make_memory()
         self.memory.fund(0, self.rings)
         self.bells: list[Bell] = []
@@ -61,17 +61,23 @@ class Exchange:
 
     def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""
-        self.states = LINE
-        self.counts = self.states + 8 * STATE_WORDS * self.workers
-        self.used = self.counts + 8 * self.workers
-        self.rings = _pages(self.used + len(self.pairs))
-        self.arenas = self.rings + _pages(RING_BYTES) * len(self.pairs)
+        self.used = LINE + 8 * STATE_WORDS * self.workers
+        self.rings = _pages(self.used + self.workers**2)
+        self.arenas = self.rings + _pages(RING_BYTES) * self.workers**2
         self.region = _pages(arena_bytes)
         return self.arenas + self.region * self.workers
 
+    def flag_of(self, sender: int, receiver: int) -> int:
+        """Where it says whether the sender has ever opened its channel to the receiver."""
+        return self.used + sender * self.workers + receiver
+
     def ring_of(self, sender: int, receiver: int) -> int:
         """Where the ring of a pair begins."""
-        return self.rings + _pages(RING_BYTES) * self.pairs.index((sender, receiver))
+        return self.rings + _pages(RING_BYTES) * (sender * self.workers + receiver)
+
+    def lines(self) -> memoryview:
+        """The lines of all workers, STATE_WORDS words each."""
+        return self.memory.view[LINE : self.used].cast("Q")
 
     def abort(self) -> None:
         """Tell every worker to stop: their waits end within 50 ms."""
@@ -85,17 +91,14 @@ class Exchange:
 
     def taken(self) -> int:
         """How many bytes of shared memory the arenas of all workers have taken."""
-        return sum(self.memory.view[self.counts : self.counts + 8 * self.workers].cast("Q"))
+        return sum(self.lines()[TAKEN::STATE_WORDS])
 
     def enter_stage(self, worker: int, stage: int) -> None:
-        """Publish how far a worker is in its life: a number below 256, at first 0."""
-        self.memory.map[self._stage_at(worker)] = stage
+        """Publish how far a worker is in its life, at first 0."""
+        self.lines()[STAGE::STATE_WORDS][worker] = stage
 
     def stage_of(self, worker: int) -> int:
-        return self.memory.map[self._stage_at(worker)]
-
-    def _stage_at(self, worker: int) -> int:
-        return self.states + 8 * (worker * STATE_WORDS + 1)  # the word after the worker's state
+        return self.lines()[STAGE::STATE_WORDS][worker]
 
     def check(self) -> None:
         """Raise WorkerError if the run was aborted."""
@@ -136,20 +139,17 @@ class Endpoint:
     def __init__(self, exchange: Exchange, me: int, check: Callable[[], None]) -> None:
         self.exchange = exchange
         self.me = me
-        memory, workers, size = exchange.memory, exchange.workers, exchange.region
-        taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
+        memory, lines, size = exchange.memory, exchange.lines(), exchange.region
+        taken = lines[TAKEN::STATE_WORDS]
         self.arena = Arena(memory, exchange.arenas + size * me, size, me, taken, exchange.capacity)
         self.allocate = self.allocate_shared = self.arena.allocate
         self._lender = Lender(memory, me)
-        self.codec = Codec(self.arena, dict.fromkeys(range(workers), self._lender))
-        states = memory.view[exchange.states : exchange.counts].cast("Q")
-        self.waiter = Waiter(exchange.bells[me], states, me, check, self._pull, exchange.spin_ns)
-        # Where it says whether the sender of a pair has ever opened its channel.
-        self._used = {pair: exchange.used + number for number, pair in enumerate(exchange.pairs)}
+        self.codec = Codec(self.arena, dict.fromkeys(range(exchange.workers), self._lender))
+        self.waiter = Waiter(exchange.bells[me], lines, me, check, self._pull, exchange.spin_ns)
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 
     def outgoing(self, receiver: int) -> MessageChannel:
-        self.exchange.memory.map[self._used[self.me, receiver]] = 1
+        self.exchange.memory.map[self.exchange.flag_of(self.me, receiver)] = 1
         return self._channel(self.me, receiver)
 
     def incoming(self, sender: int) -> MessageChannel:
@@ -171,9 +171,8 @@ class Endpoint:
         return self._channels[sender, receiver]
 
     def _pull(self) -> None:
-        used = self.exchange.memory.map
-        for (sender, receiver), at in self._used.items():
-            if receiver == self.me and used[at]:
+        for sender in range(self.exchange.workers):
+            if self.exchange.memory.map[self.exchange.flag_of(sender, self.me)]:
                 self.incoming(sender).pull()
 
 

@@ -34,7 +34,7 @@ _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran,
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
 AWAKE = 0  # the state of a worker that does not sleep
-# A worker has a cache line: its state (see channel.py), its stage (see exchange.py), and its thread.
+# A worker has a cache line: its state (see channel.py), its thread, and two words of exchange.py.
 STATE_WORDS = 8
 THREAD = 2  # the word with the thread in which the worker waits
 
@@ -145,7 +145,7 @@ class Waiter:
             pause = min(2 * pause, LONGEST_SLEEP_MS)
 
     def _fellows(self) -> list[int]:
-        threads = [self.states[at] for at in range(THREAD, len(self.states), STATE_WORDS)]
+        threads = self.states[THREAD::STATE_WORDS].tolist()
         del threads[self._at // STATE_WORDS]
         return threads
 
