@@ -23,9 +23,8 @@ def main_that(statement):
     return f"class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        {statement}\n"
 
 
-@pytest.mark.parametrize("name", ["first.py", "first.lf"])
-def test_new_writes_a_program_that_is_sound_and_runs(call, tmp_path, name):
-    path = str(tmp_path / name)
+def test_new_writes_a_program_that_is_sound_and_runs(call, tmp_path):
+    path = str(tmp_path / "first.py")
     assert call("new", path).code == 0
     assert call("check", path)[:2] == (0, "Main: 5 reactors, 5 reactions, no fault\n")
     assert call("run", path, "--timeout", "100ms", "--fast")[:2] == (0, "[1, 2, 3]\n[2, 4, 6]\n")
@@ -209,7 +208,7 @@ def test_a_reader_that_has_enough_is_no_failure():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["new", "x.c"], "x.c: the suffix names the language, one of .py, .lf"),
+        (["new", "x.c"], "x.c: the name of a Python file ends with .py"),
         (["graph", POWERS, "-o", "x.png"], "x.png: the suffix names the format, one of svg, html, mmd"),
         (["graph", POWERS, "-o", "no/such/x.svg"], "no/such/x.svg cannot be written"),
         (["trace", POWERS, "-o", "docs"], "docs cannot be written"),
