@@ -59,12 +59,9 @@ def show_traceback(error: BaseException) -> None:
 
 
 def check_writable(path: str) -> None:
-    """Raise UsageError where write_file would. An existing file stays as it is."""
-    is_new = not Path(path).exists()
+    """Raise UsageError where write_file would. An existing file stays as it is, a new one is empty."""
     with _os_errors_named(path), Path(path).open("ab"):
         pass
-    if is_new:
-        Path(path).unlink()
 
 
 def write_file(path: str, content: bytes, *, new: bool = False) -> None:
