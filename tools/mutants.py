@@ -132,6 +132,7 @@ MUTANTS = [
     *_mutants(
         _of("transport", "codec_compiler", "transport/test_codec", "executors/test_same_values"),
         ("an array's shape is part of its structure", 'guards.append(f"{a}.shape != {extent}")', "pass"),
+        ("an encoder that fails occupies no memory", '"    commit(placed, ())"', '"    pass"'),
         ("one list in two places stays one", 'piece.twin = None if structure[0] == "(" else structure', "piece.twin = None"),
     ),
     *_mutants(

@@ -126,17 +126,15 @@ class Arena(Placing):
             numpy.copyto(numpy.ndarray(array.shape, array.dtype, self._map, block.offset), array)
         return block.first, block.offset, block.room
 
-    def buffer(self, data: Any, placed: Placed) -> Reference:
+    def buffer(self, data: bytes | memoryview, placed: Placed) -> Reference:
+        if isinstance(data, memoryview) and not data.readonly:
+            found = self.found(ctypes.addressof(ctypes.c_ubyte.from_buffer(data)), len(data), placed)
+            if found is not None:
+                return found
         block = self.take(len(data))
         placed.append(block)
         self._map[block.offset : block.offset + len(data)] = data
         return block.first, block.offset, block.room
-
-    def raw(self, buffer: memoryview, placed: Placed) -> Reference:
-        found = None
-        if not buffer.readonly:
-            found = self.found(ctypes.addressof(ctypes.c_ubyte.from_buffer(buffer)), buffer.nbytes, placed)
-        return found or self.buffer(buffer, placed)
 
     def commit(self, placed: Sequence[Block], receivers: Sequence[int]) -> None:
         for block in placed:

@@ -68,7 +68,7 @@ class CodecCompiler:
         self._lay_out()
 
     def encoder(self, **names: Any) -> Encode:
-        """The function that encodes the structure. It calls `array`, `buffer`, `pickled`, `finish` and `drop`."""
+        """The function that encodes the structure. It calls `array`, `buffer`, `pickled`, `finish` and `commit`."""
         encode: Encode = self._load(self._encoder_lines(), names)
         return encode
 
@@ -227,7 +227,7 @@ class CodecCompiler:
         tried = [*prepared, f"return finish({message}, placed, receivers)"]
         return [
             *lines, "placed = []", "try:", *(f"    {line}" for line in tried),
-            "except BaseException:", "    drop(placed)", "    raise",
+            "except BaseException:", "    commit(placed, ())", "    raise",
         ]  # fmt: skip
 
     def _decoder_lines(self) -> list[str]:

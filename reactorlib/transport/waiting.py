@@ -91,7 +91,8 @@ class Bell:
 
     def __init__(self, fd: int | None = None) -> None:
         self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC) if fd is None else fd
-        self._poll: select.poll | None = None
+        self._poll = select.poll()
+        self._poll.register(self.fd, select.POLLIN)
 
     def ring(self) -> None:
         """Wake the listener, or let it not fall asleep next time. Never blocks."""
@@ -100,9 +101,6 @@ class Bell:
 
     def sleep(self, milliseconds: int) -> bool:
         """Sleep until rung, at most for this time; whether it was. Uses up all rings."""
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self.fd, select.POLLIN)
         return bool(self._poll.poll(milliseconds)) and os.eventfd_read(self.fd) > 0
 
     def close(self) -> None:

@@ -279,7 +279,7 @@ def test_a_value_that_cannot_be_built_is_an_error_of_the_receiver(ends: Ends) ->
 
 def test_a_message_that_failed_or_is_dropped_releases_its_memory(ends: Ends) -> None:
     encode = ends.one.codec.encoder([1])
-    for _ in range(12):  # 400 MB would not fit
+    for _ in range(20):  # 320 MiB of either would not fit
         for value in ((np.zeros(2 * MIB), Unpicklable()), {None: [np.zeros(2 * MIB), Unpicklable()]}):
             with pytest.raises(WorkerError):
                 encode(value)
