@@ -7,7 +7,6 @@ workers, an arena for each worker.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
@@ -115,22 +114,6 @@ class Exchange:
             bell.close()
         self.bells = []
         self.memory.close()
-
-    # For workers that are spawned: descriptors travel with the new process
-
-    def __getstate__(self) -> dict[str, Any]:
-        from multiprocessing.reduction import DupFd
-
-        state = self.__dict__.copy()
-        state["memory"] = DupFd(self.memory.fd), self.memory.size
-        state["bells"] = [DupFd(bell.fd) for bell in self.bells]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        memory, size = state["memory"]
-        self.memory = Memory(size, memory.detach())
-        self.bells = [Bell(bell.detach()) for bell in state["bells"]]
 
 
 class Endpoint:

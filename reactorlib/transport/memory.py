@@ -11,6 +11,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from reactorlib.errors import WorkerError
 
@@ -21,20 +22,23 @@ class Memory:
     """`size` bytes shared by every process that inherits or receives it; a page exists once it is funded or touched.
 
     It has no name, so that nothing can be left behind: the last process that maps it frees it. The mapping lives as
-    long as any view of it, also beyond the end of the run. A process that received its descriptor gives it as `fd`,
-    which is the object's to close from then on.
+    long as any view of it, also beyond the end of the run. `received` is its descriptor, in a process that was spawned.
     """
 
     fd = -1  # until it is open, and once it is closed
 
-    def __init__(self, size: int, fd: int | None = None) -> None:
+    def __init__(self, size: int, received: Any = None) -> None:
         self.size = -(-size // PAGE) * PAGE
-        self.fd = os.memfd_create("reactorlib", os.MFD_CLOEXEC) if fd is None else fd
-        if fd is None:
-            os.ftruncate(self.fd, self.size)
+        self.fd = received.detach() if received else os.memfd_create("reactorlib", os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, self.size)
         self.map = mmap.mmap(self.fd, self.size)
         self.view = memoryview(self.map)
         self.address = ctypes.addressof(ctypes.c_ubyte.from_buffer(self.map))  # in this process
+
+    def __reduce__(self) -> Any:
+        from multiprocessing.reduction import DupFd  # which `spawn` takes along
+
+        return Memory, (self.size, DupFd(self.fd))
 
     def fund(self, offset: int, nbytes: int) -> None:
         """Make the pages of a range exist, so that touching them cannot fail. WorkerError if the machine has none."""

@@ -19,6 +19,7 @@ import select
 from collections.abc import Callable, Iterable
 from threading import get_native_id
 from time import perf_counter_ns as clock
+from typing import Any
 
 from reactorlib.transport.memory import fence
 from reactorlib.transport.processors import ProcessorWatch
@@ -89,10 +90,15 @@ class Spinner:
 class Bell:
     """An eventfd to sleep on. One process listens, any may ring; it forgets how often it was rung."""
 
-    def __init__(self, fd: int | None = None) -> None:
-        self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC) if fd is None else fd
+    def __init__(self, received: Any = None) -> None:
+        self.fd = received.detach() if received else os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._poll = select.poll()
         self._poll.register(self.fd, select.POLLIN)
+
+    def __reduce__(self) -> Any:
+        from multiprocessing.reduction import DupFd  # which `spawn` takes along
+
+        return Bell, (DupFd(self.fd),)
 
     def ring(self) -> None:
         """Wake the listener, or let it not fall asleep next time. Never blocks."""

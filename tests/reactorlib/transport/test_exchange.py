@@ -118,7 +118,7 @@ def test_views_may_be_dropped_at_interpreter_exit() -> None:
 
 def test_attached_memory_is_the_same_memory() -> None:
     memory = Memory(PAGE)
-    other = Memory(memory.size, os.dup(memory.fd))
+    other = Memory(memory.size, SimpleNamespace(detach=lambda: os.dup(memory.fd)))
     memory.map[7] = 3
     assert other.map[7] == 3
     assert other.address != memory.address
