@@ -64,19 +64,15 @@ def _reduce_tensor(tensor: Any) -> Any:
     # A sum depends on the strides. So the memory that the tensor spans crosses, gaps and all.
     shape, strides = tuple(tensor.shape), tensor.stride()
     span = 1 + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
-    return _strided_over, (tensor.as_strided((span,), (1,)).numpy(), shape, strides)
+    return _tensor_over, (tensor.as_strided((span,), (1,)).numpy(), shape, strides)
 
 
-def _strided_over(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    return _tensor_over(array).as_strided(shape, strides)
-
-
-def _tensor_over(array: Any) -> Any:
+def _tensor_over(array: Any, *layout: tuple[int, ...]) -> Any:
     """A tensor over the memory of an array. If that is read-only, the tensor must not be written either."""
-    torch = import_module("torch")
-    if array.flags.writeable:
-        return torch.from_numpy(array)
-    return torch.from_numpy(import_module("numpy").asarray(Writable(array)))  # else torch would warn at each
+    if not array.flags.writeable:
+        array = import_module("numpy").asarray(Writable(array))  # else torch would warn at each
+    tensor = import_module("torch").from_numpy(array)
+    return tensor.as_strided(*layout) if layout else tensor
 
 
 class Writable:
