@@ -32,14 +32,15 @@ NOBODY, MESSAGE, BUFFER = range(3)
 
 
 @lru_cache(4096)
-def room_of(nbytes: int) -> int:
-    """The size class of a block: whole pages, of several at most a quarter more than asked for.
+def room_of(nbytes: int, head: int = 0) -> int:
+    """The size class of a block: with its head whole pages, of several at most a quarter more than asked for.
 
     >>> room_of(1), room_of(5000), room_of(10 << 20), room_of((10 << 20) + 1)
     (4096, 8192, 10485760, 12582912)
     """
+    nbytes += head
     grain = max(PAGE, 1 << max(0, (nbytes - 1).bit_length() - 3))
-    return -(-nbytes // grain) * grain
+    return -(-nbytes // grain) * grain - head
 
 
 class Block:
@@ -47,11 +48,11 @@ class Block:
 
     __slots__ = ("first", "funded", "offset", "room", "sent", "user")
 
-    def __init__(self, first: int, offset: int, room: int) -> None:
+    def __init__(self, first: int, offset: int, room: int, funded: int) -> None:
         self.first = first  # the number of its first release count
         self.offset = offset  # of its room, in the memory of the run
         self.room = room
-        self.funded = 0  # bytes from its beginning that have pages
+        self.funded = funded  # bytes of its room that have pages; a negative number if its counts have none either
         self.user = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
         self.sent: dict[int, int] = {}  # how often, by the number of the release count
 
@@ -81,8 +82,7 @@ class Arena(Placing):
 
     def take(self, nbytes: int) -> Block:
         """A block with room for `nbytes`, in use by a MESSAGE. WorkerError if shared memory is full."""
-        nbytes += self._head
-        room = room_of(nbytes) - self._head
+        room = room_of(nbytes, self._head)
         free = self._free[room]
         block = (free.pop() if free else self._reclaim(room)) or self._carve(room)
         if block.funded < nbytes:
@@ -189,17 +189,17 @@ class Arena(Placing):
             raise WorkerError(
                 f"the shared memory of worker {self.worker} is full: all {self._size:,} bytes of its addresses are used"
             )
-        block = Block(begin // 8, begin + self._head, room)
+        block = Block(begin // 8, begin + self._head, room, -self._head)
         self._top = end
         self._blocks.append(block)
         self._offsets.append(block.offset)
         return block
 
     def _fund(self, block: Block, nbytes: int) -> None:
-        wanted = -(-nbytes // PAGE) * PAGE - block.funded
+        wanted = -(-(self._head + nbytes) // PAGE) * PAGE - self._head - block.funded
         try:
             self._see_that_capacity_suffices(wanted)
-            self.memory.fund(8 * block.first + block.funded, wanted)
+            self.memory.fund(block.offset + block.funded, wanted)
         except WorkerError:
             self._free[block.room].append(block)
             raise
@@ -212,9 +212,10 @@ class Arena(Placing):
         self._sweep()
         for blocks in self._free.values():  # pages that lie idle serve better elsewhere
             for block in blocks:
-                if block.funded and self.memory.defund(8 * block.first, block.funded):
-                    self.taken[self.worker] -= block.funded
-                    block.funded = 0
+                funded = self._head + block.funded
+                if funded and self.memory.defund(8 * block.first, funded):
+                    self.taken[self.worker] -= funded
+                    block.funded = -self._head
                     block.sent.clear()  # its release counts are 0 again
         if sum(self.taken) + nbytes > self.capacity:
             raise WorkerError(
