@@ -132,6 +132,7 @@ MUTANTS = [
     *_mutants(
         _of("transport", "codec_compiler", "transport/test_codec", "executors/test_same_values"),
         ("an array's shape is part of its structure", 'guards.append(f"{a}.shape != {extent}")', "pass"),
+        ("an encoder that fails occupies no memory", '"    commit(placed, ())"', '"    pass"'),
         ("one list in two places stays one", 'piece.twin = None if structure[0] == "(" else structure', "piece.twin = None"),
     ),
     *_mutants(
@@ -140,7 +141,7 @@ MUTANTS = [
     ),
     *_mutants(
         _of("transport", "processors", "transport/test_processors"),
-        ("only a worker that shares a processor with a fellow leaves it", "if mine not in theirs:", "if False:"),
+        ("only a worker that shares a processor with a fellow leaves it", "if mine is None or mine not in theirs:", "if False:"),
         ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
     ),
     *_mutants(

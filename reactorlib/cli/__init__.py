@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             show(result, options.json)
             sys.stdout.flush()
         return FAULTY if result.faults or result.failed else DONE
-    except (UsageError, RunError) as error:
+    except (UsageError, RunError, ModuleNotFoundError) as error:  # without Gymnasium its commands have no module
         return _complain(error, MISUSED)
     except ReactorError as error:
         if isinstance(error, ReactionError) and error.__cause__ is not None and speaks():

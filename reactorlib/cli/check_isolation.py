@@ -30,10 +30,8 @@ ARGUMENTS = [
 
 def run(options: argparse.Namespace) -> Result:
     """Check it."""
-    try:
-        from reactorlib.gymnasium.isolation import check_isolation
-    except ImportError as error:
-        raise UsageError(f"environments need Gymnasium: {error}") from error
+    from reactorlib.gymnasium.isolation import check_isolation  # for this command only, as it needs Gymnasium
+
     try:
         found = check_isolation(options.env, steps=options.steps, seed=options.seed, limit_s=options.limit / SEC)
     except RuntimeError as error:

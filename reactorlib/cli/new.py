@@ -1,22 +1,21 @@
-"""Write a small program that runs as it is, in Python or in Lingua Franca.
+"""Write a small program that runs as it is.
 
 An existing file is left alone. The program can be run, checked, drawn and traced as it is.
 
 examples:
   python -m reactorlib new first.py
-  python -m reactorlib new first.lf
+  python -m reactorlib run first.py
   python -m reactorlib new second.py --json
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from reactorlib.cli.output import Result, UsageError, write_file
 from reactorlib.cli.target import option
 
-_PYTHON = '''\
+_STARTER = '''\
 """A clock that counts, workers that compute, and a program that waits for all of them."""
 
 from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, request_stop, run
@@ -65,48 +64,13 @@ if __name__ == "__main__":
     run(Main)
 '''
 
-_LINGUA_FRANCA = """\
-/** A clock that counts, workers that compute, and a program that waits for all of them. */
-target Python { timeout: 500 ms }
-
-reactor Clock {
-  output number
-  timer tick(0, 100 ms)
-  state count = 0
-  reaction(tick) -> number {=
-    self.count += 1
-    number.set(self.count)
-  =}
-}
-
-reactor Worker {
-  input number
-  output result
-  reaction(number) -> result {=
-    result.set(number.value * (self.bank_index + 1))
-  =}
-}
-
-main reactor Main(n = 3) {
-  clock = new Clock()
-  workers = new[n] Worker()
-  (clock.number)+ -> workers.number
-  reaction(workers.result) {=
-    print([worker.result.value for worker in workers])
-  =}
-}
-"""
-_STARTERS = {".py": _PYTHON, ".lf": _LINGUA_FRANCA}
-
-
-ARGUMENTS = [option("file", metavar="FILE", help="name.py or name.lf")]
+ARGUMENTS = [option("file", metavar="FILE.py", help="the file to write")]
 
 
 def run(options: argparse.Namespace) -> Result:
     """Write the file."""
-    text = _STARTERS.get(Path(options.file).suffix)
-    if text is None:
-        raise UsageError(f"{options.file}: the suffix names the language, one of {', '.join(_STARTERS)}")
-    write_file(options.file, text.encode(), new=True)
+    if not options.file.endswith(".py"):
+        raise UsageError(f"{options.file}: the name of a Python file ends with .py")
+    write_file(options.file, _STARTER.encode(), new=True)
     hint = f"{options.file}: written; run it with: python -m reactorlib run {options.file}"
     return Result({"file": options.file}, hint)

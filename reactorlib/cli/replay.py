@@ -25,18 +25,16 @@ ARGUMENTS = [
 
 def run(options: argparse.Namespace) -> Result:
     """Show the step."""
-    try:
-        from reactorlib.gymnasium.replayed_step import replayed_step
-    except ImportError as error:
-        raise UsageError(f"records of pools need Gymnasium: {error}") from error
+    from reactorlib.gymnasium.replayed_step import replayed_step  # for this command only, as it needs Gymnasium
+
     try:
         found = replayed_step(options.path, options.env, options.step)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
-    shown = {name: value for name, value in found._asdict().items() if name != "differences"}
+    shown = found._asdict()
+    differences = shown.pop("differences")
     lines = [f"{name}: {value}" for name, value in shown.items()]
-    what = f"step {found.step} is not as in the record: {', '.join(found.differences)}"
-    lines += [] if found.differences else ["as in the record"]
+    lines += [] if differences else ["as in the record"]
+    faults = [f"step {found.step} is not as in the record: {', '.join(differences)}"] if differences else []
     record = {name: value if isinstance(value, int | float | bool) else repr(value) for name, value in shown.items()}
-    faults = [what] if found.differences else []
-    return Result({**record, "differences": found.differences}, "\n".join(lines), faults)
+    return Result({**record, "differences": differences}, "\n".join(lines), faults)

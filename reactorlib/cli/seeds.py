@@ -28,10 +28,8 @@ ARGUMENTS = [
 
 def run(options: argparse.Namespace) -> Result:
     """Compare the runs."""
-    try:
-        from reactorlib.gymnasium.seeding import overlaps
-    except ImportError as error:
-        raise UsageError(f"environments need Gymnasium: {error}") from error
+    from reactorlib.gymnasium.seeding import overlaps  # for this command only, as it needs Gymnasium
+
     seeds, envs = options.seeds, options.envs
     if min(seeds) < 0:
         raise UsageError(f"a seed is not negative, got {min(seeds)}")

@@ -75,10 +75,8 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
         return load(place, name or None, structure=structure)
     module = _module(place, is_file)
     classes = [cls for cls in vars(module).values() if _is_reactor(cls) and cls.__module__ == module.__name__]
-    declared = f": it declares {', '.join(cls.__name__ for cls in classes)}" if classes else ""
+    declared = f": it declares {', '.join(cls.__name__ for cls in classes) or 'no reactor'}"
     if not name:
-        if not classes:
-            raise UsageError(f"{target}: declares no reactor")
         mains = [cls for cls in classes if len(classes) == 1 or cls.__name__ == _MAIN]
         if len(mains) != 1:
             raise UsageError(f"{target}: name the reactor, as in {target}:Class{declared}")
@@ -86,11 +84,9 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
-    if found is None:
-        hint = meant(name, (cls.__name__ for cls in classes)) or declared
-        raise UsageError(f"{place} has no class {name!r}{hint}")
     if not _is_reactor(found):
-        raise UsageError(f"{place}:{name} is no reactor class{declared}")
+        hint = meant(name, (cls.__name__ for cls in classes)) or declared
+        raise UsageError(f"{place} has no reactor {name!r}{hint}")
     return found
 
 

@@ -1,9 +1,9 @@
 """Blocks of shared memory. A worker places parts of its messages there, in its own region; receivers release them.
 
 A block is free when its owner does not use it and every receiver has released it as often as it was sent. Releases are
-counted in shared memory, one number per block and receiver, which that receiver alone writes. The owner counts what it
-sends. So nobody needs a lock. The owner finds free blocks when it allocates, and uses them again with their pages, so
-that a steady state pays no page fault.
+counted at the beginning of the block, one number per receiver, which that receiver alone writes. The owner counts what
+it sends. So nobody needs a lock. The owner finds free blocks when it allocates, and uses them again with their pages.
+So a steady state pays no page fault.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from weakref import WeakSet
 from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Placed, Placing, Reference
-from reactorlib.transport.memory import PAGE, Memory, fence, format_bytes, keeps_store_order
+from reactorlib.transport.memory import PAGE, Memory, fence, keeps_store_order
 from reactorlib.transport.structure import LARGE_BYTES
 
-TABLE_GRAIN = 64 * 1024  # bytes of release counts that get their pages together
-BLOCKS = 1 << 20  # of one arena, at most
+LINE = 64  # bytes that processors share as a whole
 LOOKS = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
 
 NOBODY, MESSAGE, BUFFER = range(3)
 
 
 @lru_cache(4096)
-def room_of(nbytes: int) -> int:
-    """The size class of a block: whole pages, of several at most a quarter more than asked for.
+def room_of(nbytes: int, head: int = 0) -> int:
+    """The size class of a block: with its head whole pages, of several at most a quarter more than asked for.
 
     >>> room_of(1), room_of(5000), room_of(10 << 20), room_of((10 << 20) + 1)
     (4096, 8192, 10485760, 12582912)
     """
+    nbytes += head
     grain = max(PAGE, 1 << max(0, (nbytes - 1).bit_length() - 3))
-    return -(-nbytes // grain) * grain
+    return -(-nbytes // grain) * grain - head
 
 
 class Block:
-    """A range of the owner's region."""
+    """A range of the owner's region: whole pages, with the release counts before the room for a part."""
 
     __slots__ = ("first", "funded", "offset", "room", "sent", "user")
 
-    def __init__(self, first: int, offset: int, room: int) -> None:
+    def __init__(self, first: int, offset: int, room: int, funded: int) -> None:
         self.first = first  # the number of its first release count
-        self.offset = offset  # in the memory of the run
+        self.offset = offset  # of its room, in the memory of the run
         self.room = room
-        self.funded = 0  # bytes from its beginning that have pages
+        self.funded = funded  # bytes of its room that have pages; a negative number if its counts have none either
         self.user = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
         self.sent: dict[int, int] = {}  # how often, by the number of the release count
 
@@ -60,28 +60,21 @@ class Block:
 class Arena(Placing):
     """The region [start, start + size) of `memory` that belongs to `worker`; only its main thread allocates there.
 
-    The region begins with the release counts of `blocks` blocks. `taken` counts the bytes that each worker has taken;
-    each writes its own. Together they stay within `capacity`, but two that ask at once may exceed it by what they ask.
+    `taken` counts the bytes that each worker has taken; each writes its own. Together they stay within `capacity`, but
+    two that ask at once may exceed it by what they ask.
     """
 
-    def __init__(
-        self, memory: Memory, start: int, size: int, worker: int, taken: memoryview, capacity: int, blocks: int = BLOCKS
-    ) -> None:
+    def __init__(self, memory: Memory, start: int, size: int, worker: int, taken: memoryview, capacity: int) -> None:
         super().__init__(worker)
         self.memory = memory
         self._map = memory.map
+        self.releases = memory.view.cast("Q")
         self.taken = taken
-        self.workers = len(taken)
         self.capacity = capacity
-        self.start = start
-        self.end = start + size
-        self.blocks = blocks
-        table = table_bytes(self.workers, blocks)
-        self.releases = memory.view[start : start + table].cast("Q")
-        self._table_end = start  # so far the counts have pages
-        self._top = start + table
-        if self._top >= self.end:
-            raise WorkerError(f"an arena of {format_bytes(size)} is too small for {self.workers} workers")
+        self._size = size
+        self._end = start + size
+        self._top = start
+        self._head = -(-8 * len(taken) // LINE) * LINE  # bytes of the release counts of a block
         self._blocks: list[Block] = []
         self._offsets: list[int] = []  # of these blocks, ascending
         self._free: defaultdict[int, list[Block]] = defaultdict(list)  # by room
@@ -89,7 +82,7 @@ class Arena(Placing):
 
     def take(self, nbytes: int) -> Block:
         """A block with room for `nbytes`, in use by a MESSAGE. WorkerError if shared memory is full."""
-        room = room_of(nbytes)
+        room = room_of(nbytes, self._head)
         free = self._free[room]
         block = (free.pop() if free else self._reclaim(room)) or self._carve(room)
         if block.funded < nbytes:
@@ -133,17 +126,15 @@ class Arena(Placing):
             numpy.copyto(numpy.ndarray(array.shape, array.dtype, self._map, block.offset), array)
         return block.first, block.offset, block.room
 
-    def buffer(self, data: Any, placed: Placed) -> Reference:
+    def buffer(self, data: bytes | memoryview, placed: Placed) -> Reference:
+        if isinstance(data, memoryview) and not data.readonly:
+            found = self.found(ctypes.addressof(ctypes.c_ubyte.from_buffer(data)), len(data), placed)
+            if found is not None:
+                return found
         block = self.take(len(data))
         placed.append(block)
         self._map[block.offset : block.offset + len(data)] = data
         return block.first, block.offset, block.room
-
-    def raw(self, buffer: memoryview, placed: Placed) -> Reference:
-        found = None
-        if not buffer.readonly:
-            found = self.found(ctypes.addressof(ctypes.c_ubyte.from_buffer(buffer)), buffer.nbytes, placed)
-        return found or self.buffer(buffer, placed)
 
     def commit(self, placed: Sequence[Block], receivers: Sequence[int]) -> None:
         for block in placed:
@@ -158,7 +149,7 @@ class Arena(Placing):
         """Place memory at an address of this process without a copy; None if it is not within a BUFFER."""
         offset = address - self.memory.address
         at = bisect_right(self._offsets, offset) - 1
-        if at < 0 or offset >= self.end:
+        if at < 0 or offset >= self._end:
             return None
         block = self._blocks[at]
         inside = offset + nbytes <= block.offset + block.room
@@ -190,27 +181,22 @@ class Arena(Placing):
 
     def _carve(self, room: int) -> Block:
         """A new block from the unused end of the region. It gets its pages later."""
-        if self._top + room > self.end or len(self._blocks) == self.blocks:
+        begin, end = self._top, self._top + self._head + room
+        if end > self._end:
             self._sweep()
             if self._free[room]:
                 return self._free[room].pop()
-            size = format_bytes(self.end - self.start)
             raise WorkerError(
-                f"the shared memory of worker {self.worker} is full: all {size} of its addresses are used, "
-                f"or all of {self.blocks} blocks"
+                f"the shared memory of worker {self.worker} is full: all {self._size:,} bytes of its addresses are used"
             )
-        first = len(self._blocks) * self.workers
-        if self.start + 8 * (first + self.workers) > self._table_end:  # no receiver may fail to touch its count
-            self.memory.fund(self._table_end, TABLE_GRAIN)
-            self._table_end += TABLE_GRAIN
-        block = Block(first, self._top, room)
-        self._top += room
+        block = Block(begin // 8, begin + self._head, room, -self._head)
+        self._top = end
         self._blocks.append(block)
         self._offsets.append(block.offset)
         return block
 
     def _fund(self, block: Block, nbytes: int) -> None:
-        wanted = -(-nbytes // PAGE) * PAGE - block.funded
+        wanted = -(-(self._head + nbytes) // PAGE) * PAGE - self._head - block.funded
         try:
             self._see_that_capacity_suffices(wanted)
             self.memory.fund(block.offset + block.funded, wanted)
@@ -226,14 +212,15 @@ class Arena(Placing):
         self._sweep()
         for blocks in self._free.values():  # pages that lie idle serve better elsewhere
             for block in blocks:
-                if block.funded and self.memory.defund(block.offset, block.funded):
-                    self.taken[self.worker] -= block.funded
-                    block.funded = 0
+                funded = self._head + block.funded
+                if funded and self.memory.defund(8 * block.first, funded):
+                    self.taken[self.worker] -= funded
+                    block.funded = -self._head
+                    block.sent.clear()  # its release counts are 0 again
         if sum(self.taken) + nbytes > self.capacity:
             raise WorkerError(
-                f"shared memory is full: worker {self.worker} wanted another {format_bytes(nbytes)}, "
-                f"{format_bytes(sum(self.taken))} of {format_bytes(self.capacity)} are in use "
-                "(REACTORLIB_SHARED_BYTES sets the limit; values that readers keep occupy it)"
+                f"shared memory is full: worker {self.worker} wanted another {nbytes:,} bytes, {sum(self.taken):,} of "
+                f"{self.capacity:,} are in use (values that readers keep occupy it)"
             )
 
     def _sweep(self) -> None:
@@ -242,11 +229,6 @@ class Arena(Placing):
             for _ in range(len(busy)):
                 block = busy.popleft()
                 (self._free[room] if self._is_free(block) else busy).append(block)
-
-
-def table_bytes(workers: int, blocks: int = BLOCKS) -> int:
-    """How much of an arena the release counts take."""
-    return -(-blocks * workers * 8 // TABLE_GRAIN) * TABLE_GRAIN
 
 
 class Owned:
@@ -299,13 +281,13 @@ def _lent(base: Any, room: int) -> Callable[[int], Any]:
 
 
 class Lender:
-    """Makes the buffers of one receiver over the blocks of one owner; they keep it, and it keeps the mapping."""
+    """Makes the buffers of one receiver over blocks of any owner; they keep it, and it keeps the mapping."""
 
-    def __init__(self, arena: Arena, receiver: int) -> None:
-        self.memory = arena.memory
+    def __init__(self, memory: Memory, receiver: int) -> None:
         self.receiver = receiver
-        self.releases: Any = arena.releases
-        self._address = arena.memory.address
+        self.releases: Any = memory.view.cast("Q")
+        self._memory = memory  # keeps the mapping, also in a forked process
+        self._address = memory.address
         self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
         _lenders.add(self)
 

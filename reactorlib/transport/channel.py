@@ -7,13 +7,11 @@ between word and message. A message larger than a slot travels in a block of the
 
 from __future__ import annotations
 
-import struct
 from collections import deque
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from reactorlib.transport.arena import Arena, Lender
-from reactorlib.transport.memory import Memory, fence
+from reactorlib.transport.codec import REFERENCE
+from reactorlib.transport.memory import fence
 from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
@@ -26,36 +24,27 @@ PUBLISH = SLOTS // 4  # messages after which the receiver says that their slots 
 NUMBER, IN_BLOCK, LENGTH = 16, 0x8000, 0x7FFF  # the parts of a word: a shift, a flag, a mask
 FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender that waits for an empty slot
 _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
-_REFERENCE = struct.Struct("<QQQQ")
-
-
-class ChannelEnd(NamedTuple):
-    """The common parts of a worker's channels. `fenced`: the machine does not keep the order of stores and loads."""
-
-    memory: Memory
-    states: memoryview
-    waiter: Waiter
-    arena: Arena
-    lenders: Mapping[int, Lender]
-    fenced: bool
 
 
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), and `ring` is the place of the channel. `bell` wakes the
-    other end. Long messages lie in the arena of the sender.
+    `ring` is the place of the channel, and `bell` wakes the other end. `waiter`, `arena` and `lender` are those of this
+    end. `fenced`: the machine does not keep the order of stores and loads.
     """
 
-    def __init__(self, end: ChannelEnd, ring: int, sender: int, receiver: int, bell: Bell) -> None:
-        memory = end.memory
+    def __init__(
+        self, sender: int, receiver: int, ring: int, waiter: Waiter, arena: Arena, lender: Lender, bell: Bell,
+        fenced: bool,
+    ) -> None:  # fmt: skip
+        memory = arena.memory
         self.bell = bell
-        self.states = end.states
+        self.states = waiter.states
         self.receiver = receiver
-        self._fenced = end.fenced
-        self._waiter = end.waiter
-        self._arena = end.arena
-        self._lender = end.lenders[sender]
+        self._fenced = fenced
+        self._waiter = waiter
+        self._arena = arena
+        self._lender = lender
         self._sender_state = sender * STATE_WORDS
         self._receiver_state = receiver * STATE_WORDS
         self._waited_for = sender + 1  # in the state of a receiver that waits for this sender
@@ -104,7 +93,7 @@ class MessageChannel:
         block = self._arena.take(len(message))
         self._map[block.offset : block.offset + len(message)] = message
         self._arena.commit([block], [self.receiver])
-        return _REFERENCE.pack(block.first, block.offset, block.room, len(message))
+        return REFERENCE.pack(block.first, block.offset, block.room, len(message))
 
     # The receiver's end
 
@@ -125,7 +114,7 @@ class MessageChannel:
         if not number % PUBLISH:
             self._publish(number)
         if word & IN_BLOCK:
-            first, offset, room, length = _REFERENCE.unpack(message)
+            first, offset, room, length = REFERENCE.unpack(message)
             with self._lender.lend(first, offset, room) as lent:
                 return bytes(lent[:length])
         return message

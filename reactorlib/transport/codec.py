@@ -53,12 +53,8 @@ class Placing(ABC):
         """Place a NumPy array. An array in a buffer from `allocate` is read-only from now on: readers see it."""
 
     @abstractmethod
-    def buffer(self, data: Any, placed: Placed) -> Reference:
-        """Place a one-dimensional buffer of bytes."""
-
-    def raw(self, buffer: memoryview, placed: Placed) -> Reference:
-        """Place a buffer of an object that is pickled."""
-        return self.buffer(buffer, placed)
+    def buffer(self, data: bytes | memoryview, placed: Placed) -> Reference:
+        """Place bytes, or a one-dimensional buffer of an object that is pickled."""
 
     @abstractmethod
     def commit(self, placed: Placed, receivers: Sequence[int]) -> None:
@@ -115,7 +111,7 @@ class Codec:
                 message = latest(value, receivers)
                 if message is None:
                     message, latest = other(value, latest)
-            except (struct.error, pickling.UnpicklableError):  # an int of more than 64 bits; or a part to be named
+            except struct.error:  # an int of more than 64 bits
                 return self.pickle(value, receivers)
             return message
 
@@ -140,7 +136,7 @@ class Codec:
         prefix = (HEAD.pack(units, 0, self._placing.worker, 0) + packed).ljust(units * UNIT, b"\0")
         encode = self._encoders[structure] = CodecCompiler(structure, prefix).encoder(
             array=self._placing.array, buffer=self._placing.buffer, pickled=self._pickled, finish=self._finish,
-            drop=self._drop,
+            commit=self._placing.commit,
         )  # fmt: skip
         return encode
 
@@ -149,7 +145,7 @@ class Codec:
         try:
             return self._finish(self._pickled(value, placed), placed, receivers)
         except BaseException:
-            self._drop(placed)
+            self._placing.commit(placed, ())
             raise
 
     def _pickled(self, value: Any, placed: Placed) -> bytes:
@@ -159,7 +155,7 @@ class Codec:
             raw = buffer.raw()
             if raw.nbytes < LARGE_BYTES:
                 return True
-            references.append(REFERENCE.pack(*self._placing.raw(raw, placed), raw.nbytes))
+            references.append(REFERENCE.pack(*self._placing.buffer(raw, placed), raw.nbytes))
             return False
 
         body = pickling.dumps(value, out_of_band)
@@ -172,9 +168,6 @@ class Codec:
             message = HEAD.pack(ENCLOSED, 0, self._placing.worker, 1) + REFERENCE.pack(*reference, len(message))
         self._placing.commit(placed, receivers)
         return message
-
-    def _drop(self, placed: Placed) -> None:
-        self._placing.commit(placed, ())
 
     # Decoding
 

@@ -59,7 +59,7 @@ class CodecCompiler:
         self._prefix = prefix
         self._names: dict[str, Any] = {
             "PREFIX": prefix, "LARGE": LARGE_BYTES, "array_of": array_of, "code_of": code_of, "has_keys": has_keys,
-            "tensor_over": tensor_over, "is_": operator.is_,
+            "is_": operator.is_,
         }  # fmt: skip
         self._variables = 0
         self._root = self._piece(structure)
@@ -68,7 +68,7 @@ class CodecCompiler:
         self._lay_out()
 
     def encoder(self, **names: Any) -> Encode:
-        """The function that encodes the structure. It calls `array`, `buffer`, `pickled`, `finish` and `drop`."""
+        """The function that encodes the structure. It calls `array`, `buffer`, `pickled`, `finish` and `commit`."""
         encode: Encode = self._load(self._encoder_lines(), names)
         return encode
 
@@ -126,11 +126,12 @@ class CodecCompiler:
     def _array(self, structure: Any, v: str) -> Piece:
         kind, code, extent, tensor = structure  # extent: the shape of a small array, else the number of dimensions
         numpy = import_module("numpy")
-        dtype = numpy.dtype(code)
         self._names["ndarray"] = numpy.ndarray
-        d, a = self._constant("D", dtype), f"a_{v}" if tensor else v
+        d, a = self._constant("D", numpy.dtype(code)), f"a_{v}" if tensor else v
         if tensor:
-            cls = self._constant("Tensor", import_module("torch").Tensor)
+            torch = import_module("torch")
+            self._names["from_numpy"] = torch.from_numpy
+            cls = self._constant("Tensor", torch.Tensor)
             guards = [f"not {v}.is_contiguous()", f"vars({v})", f"({a} := array_of({v})) is None"]
         else:
             cls, guards = "ndarray", [f"{v}.flags.fnc"]
@@ -144,7 +145,7 @@ class CodecCompiler:
             guards.append(f"{a}.shape != {extent}")
             piece.array = code, extent, f"{a}.tobytes()"
             if tensor:
-                piece.result = self._tensor(dtype, f"bytearray({v}.tobytes())", str(extent))
+                piece.result = f"from_numpy({v}.copy())"
             return piece
         guards += [f"{a}.ndim != {extent}", f"{a}.nbytes {'<' if kind == 'A' else '>='} LARGE"]
         lengths = [f"s{axis}_{v}" for axis in range(extent)]
@@ -155,14 +156,9 @@ class CodecCompiler:
         else:
             _append(piece, f"{a}.tobytes()", f"{a}.nbytes")
             buffer = f"bytearray(b_{v})" if tensor else f"bytes(b_{v})"
-        shape = _tuple(lengths)
-        piece.result = self._tensor(dtype, buffer, shape) if tensor else f"ndarray({shape}, {d}, {buffer})"
+        array = f"ndarray({_tuple(lengths)}, {d}, {buffer})"
+        piece.result = f"from_numpy({array})" if tensor else array
         return piece
-
-    def _tensor(self, dtype: Any, buffer: str, shape: str) -> str:
-        torch = import_module("torch")
-        name = self._constant("T", torch.from_numpy(import_module("numpy").empty(0, dtype)).dtype)
-        return f"tensor_over({name}, {buffer}, {shape})"
 
     def _refuse_twins(self, structure: Structure) -> None:
         """Refuse a value in which one list, dict or array is in two places: a pickle keeps it one."""
@@ -231,7 +227,7 @@ class CodecCompiler:
         tried = [*prepared, f"return finish({message}, placed, receivers)"]
         return [
             *lines, "placed = []", "try:", *(f"    {line}" for line in tried),
-            "except BaseException:", "    drop(placed)", "    raise",
+            "except BaseException:", "    commit(placed, ())", "    raise",
         ]  # fmt: skip
 
     def _decoder_lines(self) -> list[str]:
@@ -285,15 +281,6 @@ def _refer(piece: Piece, call: str) -> Piece:
     piece.prepare = f"{', '.join(reference)} = {call}"
     piece.fields += [("Q", name, name) for name in reference]
     return piece
-
-
-def tensor_over(dtype: Any, buffer: Any, shape: tuple[int, ...]) -> Any:
-    """A torch tensor over a writable buffer that is large enough; it keeps the buffer alive."""
-    torch = import_module("torch")
-    count = prod(shape)
-    if count == 0:
-        return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(buffer, dtype=dtype, count=count).reshape(shape)
 
 
 def _tuple(parts: list[str]) -> str:

@@ -1,25 +1,24 @@
 """Everything the workers of a run share, made once before they start, and each worker's end of it.
 
-The memory is laid out as: a control page, a ring for each ordered pair of workers, an arena for each worker.
+The memory is laid out as: the abort flag, a cache line for each worker, a flag and a ring for each ordered pair of
+workers, an arena for each worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
-from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import BLOCKS, Arena, Lender, table_bytes
-from reactorlib.transport.channel import RING_BYTES, ChannelEnd, MessageChannel
+from reactorlib.transport.arena import LINE, Arena, Lender
+from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
-LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44
-LEAST_ADDRESSES = 1 << 20  # of one arena, where there are limits
+LEAST_ADDRESSES = 1 << 20  # of one arena
+STAGE, TAKEN = 1, 3  # words of a worker's line: how far it is in its life, bytes of shared memory that it has taken
 
 
 class Exchange:
@@ -29,63 +28,55 @@ class Exchange:
     argument of its `multiprocessing.Process`. `fenced`: the machine does not keep the order of stores and loads.
     """
 
-    def __init__(
-        self, workers: int, *, capacity: int | None = None, fenced: bool | None = None, spin_ns: int | None = None
-    ) -> None:
+    def __init__(self, workers: int, *, capacity: int | None = None, fenced: bool | None = None) -> None:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
         self.fenced = not keeps_store_order() if fenced is None else fenced
-        self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
-        self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
+        self.spin_ns = SPIN_NS if workers <= available_cpus() else 0
         self.memory = self._make_memory()
         self.memory.fund(0, self.rings)
         self.bells: list[Bell] = []
         try:
             self.bells += (Bell() for _ in range(workers))
-        except OSError as error:
+        except OSError:
             self.close()
-            raise WorkerError(
-                f"{workers} workers cannot talk to each other: {error.strerror}; see `ulimit -n`"
-            ) from error
+            raise
 
     def _make_memory(self) -> Memory:
         """Map eight times the capacity: addresses are free, and with many of them sizes may vary.
 
-        If `ulimit` allows fewer, take half of them: the rest of the program also needs some.
+        If `ulimit` allows less than twice that, map less: the rest of the program also needs some.
         """
-        share, is_limited = min(8 * self.capacity, MOST_ADDRESSES // self.workers), False
+        share = max(min(8 * self.capacity, MOST_ADDRESSES // self.workers), LEAST_ADDRESSES)
         while True:
+            size = self._lay_out(share)
             try:
-                memory = Memory(self._lay_out(max(share, LEAST_ADDRESSES)))
-            except WorkerError as error:
-                if share <= LEAST_ADDRESSES:
-                    raise WorkerError(
-                        f"{error}. It is the least that {self.workers} workers need: see `ulimit -a`, or use fewer "
-                        "workers"
-                    ) from error.__cause__
-                is_limited = True
-            else:
-                if share <= LEAST_ADDRESSES or not is_limited:
-                    return memory
-                memory.close()
-                del memory
-                is_limited = False
-            share //= 2
+                Memory(2 * size).close()
+                return Memory(size)
+            except OSError:
+                if share == LEAST_ADDRESSES:
+                    raise
+            share = max(share // 2, LEAST_ADDRESSES)
 
     def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""
-        self.states = LINE
-        self.counts = self.states + 8 * STATE_WORDS * self.workers
-        self.used = self.counts + 8 * self.workers
-        self.rings = _pages(self.used + len(self.pairs))
-        self.arenas = self.rings + _pages(RING_BYTES) * len(self.pairs)
-        self.blocks = min(BLOCKS, arena_bytes // PAGE)
-        self.region = table_bytes(self.workers, self.blocks) + _pages(arena_bytes)
+        self.used = LINE + 8 * STATE_WORDS * self.workers
+        self.rings = _pages(self.used + self.workers**2)
+        self.arenas = self.rings + _pages(RING_BYTES) * self.workers**2
+        self.region = _pages(arena_bytes)
         return self.arenas + self.region * self.workers
+
+    def flag_of(self, sender: int, receiver: int) -> int:
+        """Where it says whether the sender has ever opened its channel to the receiver."""
+        return self.used + sender * self.workers + receiver
 
     def ring_of(self, sender: int, receiver: int) -> int:
         """Where the ring of a pair begins."""
-        return self.rings + _pages(RING_BYTES) * self.pairs.index((sender, receiver))
+        return self.rings + _pages(RING_BYTES) * (sender * self.workers + receiver)
+
+    def lines(self) -> memoryview:
+        """The lines of all workers, STATE_WORDS words each."""
+        return self.memory.view[LINE : self.used].cast("Q")
 
     def abort(self) -> None:
         """Tell every worker to stop: their waits end within 50 ms."""
@@ -99,17 +90,14 @@ class Exchange:
 
     def taken(self) -> int:
         """How many bytes of shared memory the arenas of all workers have taken."""
-        return sum(self.memory.view[self.counts : self.counts + 8 * self.workers].cast("Q"))
+        return sum(self.lines()[TAKEN::STATE_WORDS])
 
     def enter_stage(self, worker: int, stage: int) -> None:
-        """Publish how far a worker is in its life: a number below 256, at first 0."""
-        self.memory.map[self._stage_at(worker)] = stage
+        """Publish how far a worker is in its life, at first 0."""
+        self.lines()[STAGE::STATE_WORDS][worker] = stage
 
     def stage_of(self, worker: int) -> int:
-        return self.memory.map[self._stage_at(worker)]
-
-    def _stage_at(self, worker: int) -> int:
-        return self.states + 8 * (worker * STATE_WORDS + 1)  # the word after the worker's state
+        return self.lines()[STAGE::STATE_WORDS][worker]
 
     def check(self) -> None:
         """Raise WorkerError if the run was aborted."""
@@ -127,22 +115,6 @@ class Exchange:
         self.bells = []
         self.memory.close()
 
-    # For workers that are spawned: descriptors travel with the new process
-
-    def __getstate__(self) -> dict[str, Any]:
-        from multiprocessing.reduction import DupFd
-
-        state = self.__dict__.copy()
-        state["memory"] = DupFd(self.memory.fd), self.memory.size
-        state["bells"] = [DupFd(bell.fd) for bell in self.bells]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        memory, size = state["memory"]
-        self.memory = Memory(size, memory.detach())
-        self.bells = [Bell(bell.detach()) for bell in state["bells"]]
-
 
 class Endpoint:
     """The means of one worker to reach the others: codec, arena, channels. For its main thread."""
@@ -150,23 +122,17 @@ class Endpoint:
     def __init__(self, exchange: Exchange, me: int, check: Callable[[], None]) -> None:
         self.exchange = exchange
         self.me = me
-        memory, workers = exchange.memory, exchange.workers
-        taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        first, size, limits = exchange.arenas, exchange.region, (exchange.capacity, exchange.blocks)
-        arenas = [Arena(memory, first + size * worker, size, worker, taken, *limits) for worker in range(workers)]
-        self.arena = arenas[me]
+        memory, lines, size = exchange.memory, exchange.lines(), exchange.region
+        taken = lines[TAKEN::STATE_WORDS]
+        self.arena = Arena(memory, exchange.arenas + size * me, size, me, taken, exchange.capacity)
         self.allocate = self.allocate_shared = self.arena.allocate
-        lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
-        self.codec = Codec(self.arena, lenders)
-        states = memory.view[exchange.states : exchange.counts].cast("Q")
-        self.waiter = Waiter(exchange.bells[me], states, me, check, self._pull, exchange.spin_ns)
-        self._end = ChannelEnd(memory, states, self.waiter, self.arena, lenders, exchange.fenced)
-        # Where it says whether the sender of a pair has ever opened its channel.
-        self._used = {pair: exchange.used + number for number, pair in enumerate(exchange.pairs)}
+        self._lender = Lender(memory, me)
+        self.codec = Codec(self.arena, dict.fromkeys(range(exchange.workers), self._lender))
+        self.waiter = Waiter(exchange.bells[me], lines, me, check, self._pull, exchange.spin_ns)
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 
     def outgoing(self, receiver: int) -> MessageChannel:
-        self.exchange.memory.map[self._used[self.me, receiver]] = 1
+        self.exchange.memory.map[self.exchange.flag_of(self.me, receiver)] = 1
         return self._channel(self.me, receiver)
 
     def incoming(self, sender: int) -> MessageChannel:
@@ -181,14 +147,15 @@ class Endpoint:
     def _channel(self, sender: int, receiver: int) -> MessageChannel:
         if (sender, receiver) not in self._channels:
             ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
-            channel = MessageChannel(self._end, ring, sender, receiver, self.exchange.bells[bell])
-            self._channels[sender, receiver] = channel
+            self._channels[sender, receiver] = MessageChannel(
+                sender, receiver, ring, self.waiter, self.arena, self._lender, self.exchange.bells[bell],
+                self.exchange.fenced,
+            )  # fmt: skip
         return self._channels[sender, receiver]
 
     def _pull(self) -> None:
-        used = self.exchange.memory.map
-        for (sender, receiver), at in self._used.items():
-            if receiver == self.me and used[at]:
+        for sender in range(self.exchange.workers):
+            if self.exchange.memory.map[self.exchange.flag_of(sender, self.me)]:
                 self.incoming(sender).pull()
 
 

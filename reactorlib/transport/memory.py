@@ -11,6 +11,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from reactorlib.errors import WorkerError
 
@@ -21,22 +22,23 @@ class Memory:
     """`size` bytes shared by every process that inherits or receives it; a page exists once it is funded or touched.
 
     It has no name, so that nothing can be left behind: the last process that maps it frees it. The mapping lives as
-    long as any view of it, also beyond the end of the run. A process that received its descriptor gives it as `fd`,
-    which is the object's to close from then on.
+    long as any view of it, also beyond the end of the run. `received` is its descriptor, in a process that was spawned.
     """
 
-    def __init__(self, size: int, fd: int | None = None) -> None:
+    fd = -1  # until it is open, and once it is closed
+
+    def __init__(self, size: int, received: Any = None) -> None:
         self.size = -(-size // PAGE) * PAGE
-        self.fd = os.memfd_create("reactorlib", os.MFD_CLOEXEC) if fd is None else fd
-        try:
-            if fd is None:
-                os.ftruncate(self.fd, self.size)
-            self.map = mmap.mmap(self.fd, self.size)
-        except (OSError, ValueError) as error:
-            self.close()
-            raise WorkerError(f"cannot map {format_bytes(self.size)} of shared memory: {error}") from error
+        self.fd = received.detach() if received else os.memfd_create("reactorlib", os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, self.size)
+        self.map = mmap.mmap(self.fd, self.size)
         self.view = memoryview(self.map)
         self.address = ctypes.addressof(ctypes.c_ubyte.from_buffer(self.map))  # in this process
+
+    def __reduce__(self) -> Any:
+        from multiprocessing.reduction import DupFd  # which `spawn` takes along
+
+        return Memory, (self.size, DupFd(self.fd))
 
     def fund(self, offset: int, nbytes: int) -> None:
         """Make the pages of a range exist, so that touching them cannot fail. WorkerError if the machine has none."""
@@ -44,7 +46,7 @@ class Memory:
             os.posix_fallocate(self.fd, offset, nbytes)
         except OSError as error:
             raise WorkerError(
-                f"shared memory is full: the machine refused another {format_bytes(nbytes)} ({error.strerror})"
+                f"shared memory is full: the machine refused another {nbytes:,} bytes ({error.strerror})"
             ) from error
 
     def defund(self, offset: int, nbytes: int) -> bool:
@@ -60,23 +62,11 @@ class Memory:
             os.close(self.fd)
             self.fd = -1
 
-    def __del__(self) -> None:
-        if getattr(self, "fd", -1) >= 0:
-            self.close()
+    __del__ = close
 
 
 def default_capacity() -> int:
-    """The bytes of shared memory that a run may use: REACTORLIB_SHARED_BYTES, or 70 % of what the machine
-    or the control group has.
-    """
-    asked = os.environ.get("REACTORLIB_SHARED_BYTES")
-    if asked is not None:
-        capacity = 0
-        with suppress(ValueError):
-            capacity = int(asked)
-        if capacity <= 0:
-            raise WorkerError(f"REACTORLIB_SHARED_BYTES must be a positive number of bytes, got {asked!r}")
-        return capacity
+    """The bytes of shared memory that a run may use: 70 % of what the machine or the control group has."""
     limits = [os.sysconf("SC_PHYS_PAGES") * PAGE]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with suppress(OSError, ValueError):  # no such cgroup, or "max"
@@ -99,15 +89,3 @@ def fence() -> None:
 def keeps_store_order() -> bool:
     """Whether stores become visible in program order and loads are not reordered: x86 (total store order)."""
     return os.uname().machine in {"x86_64", "i386", "i686"}
-
-
-def format_bytes(nbytes: int) -> str:
-    """A size for people.
-
-    >>> format_bytes(100), format_bytes(10 << 20), format_bytes(1536 << 20)
-    ('100 bytes', '10 MiB', '1.5 GiB')
-    """
-    for shift, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if nbytes >= 1 << shift:
-            return f"{nbytes / (1 << shift):.4g} {unit}"
-    return f"{nbytes} bytes"

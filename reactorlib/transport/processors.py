@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 
 LOOK_NS, OLD_NS = 50_000_000, 1_000_000_000  # idle time is counted in ticks of 10 ms; an old look says little of now
 IDLE = 0.5  # of the time since the last look
@@ -23,22 +24,18 @@ class ProcessorWatch:
 
     def leave(self, fellows: Iterable[int], now: int) -> bool:
         """Move this thread off a processor that it shares with one of these threads; whether it did."""
-        mine = _processor_of("thread-self")
-        if mine is None or not hasattr(os, "sched_setaffinity"):
-            return False
-        theirs = {_processor_of(thread) for thread in fellows}
-        if mine not in theirs:
+        mine, theirs = _processor_of("thread-self"), {_processor_of(thread) for thread in fellows}
+        if mine is None or mine not in theirs:
             return False
         allowed = os.sched_getaffinity(0)
         free = (allowed & self._idle(now)) - theirs
         if not free:
             return False
-        try:
+        with suppress(OSError):  # somebody took processors away meanwhile
             os.sched_setaffinity(0, free)
             os.sched_setaffinity(0, allowed)
-        except OSError:  # somebody took processors away meanwhile
-            return False
-        return True
+            return True
+        return False
 
     def _idle(self, now: int) -> set[int]:
         """The processors that were idle since the last look; none where that was too short ago."""

@@ -17,7 +17,6 @@ list, dict or array in two places, is pickled as a whole. So it keeps what is sh
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 Structure = str | tuple[Any, ...]
@@ -79,28 +78,21 @@ class Describer:
         return self._known.setdefault(structure, structure)
 
     def _container(self, kind: type, part: Any, depth: int) -> Structure | None:
-        if kind is tuple:
-            return ("(", *self._members(part, depth))
-        if kind is list:
-            return ("[", *self._members(part, depth))
+        if kind is tuple or kind is list:
+            return ("(" if kind is tuple else "[", *(self._part(member, depth + 1) for member in part))
         if kind is dict:
             if not all(type(key) is str or (type(key) is int and -MOST_INT <= key < MOST_INT) for key in part):
                 raise _OddError
-            return ("{", tuple(part), *self._members(part.values(), depth))
+            return ("{", tuple(part), *(self._part(member, depth + 1) for member in part.values()))
         return None
-
-    def _members(self, parts: Iterable[Any], depth: int) -> Iterator[Structure]:
-        for part in parts:
-            yield self._part(part, depth + 1)
 
     def _array(self, kind: type, part: Any) -> Structure:
         numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-        if numpy is not None and kind is numpy.ndarray:
-            array = None if part.flags.fnc else part  # a pickle keeps Fortran's order, on which sums depend
+        array = None
+        if numpy is not None and kind is numpy.ndarray and not part.flags.fnc:
+            array = part  # a pickle keeps Fortran's order, on which sums depend
         elif torch is not None and kind is torch.Tensor and part.is_contiguous() and not vars(part):
             array = array_of(part)
-        else:
-            array = None
         code = None if array is None else code_of(array.dtype)
         if array is None or code is None:
             raise _OddError

@@ -19,6 +19,7 @@ import select
 from collections.abc import Callable, Iterable
 from threading import get_native_id
 from time import perf_counter_ns as clock
+from typing import Any
 
 from reactorlib.transport.memory import fence
 from reactorlib.transport.processors import ProcessorWatch
@@ -34,7 +35,7 @@ _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran,
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
 AWAKE = 0  # the state of a worker that does not sleep
-# A worker has a cache line: its state (see channel.py), its stage (see exchange.py), and its thread.
+# A worker has a cache line: its state (see channel.py), its thread, and two words of exchange.py.
 STATE_WORDS = 8
 THREAD = 2  # the word with the thread in which the worker waits
 
@@ -89,28 +90,24 @@ class Spinner:
 class Bell:
     """An eventfd to sleep on. One process listens, any may ring; it forgets how often it was rung."""
 
-    def __init__(self, fd: int | None = None) -> None:
-        self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC) if fd is None else fd
-        self._poll: select.poll | None = None
+    def __init__(self, received: Any = None) -> None:
+        self.fd = received.detach() if received else os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._poll = select.poll()
+        self._poll.register(self.fd, select.POLLIN)
+
+    def __reduce__(self) -> Any:
+        from multiprocessing.reduction import DupFd  # which `spawn` takes along
+
+        return Bell, (DupFd(self.fd),)
 
     def ring(self) -> None:
         """Wake the listener, or let it not fall asleep next time. Never blocks."""
         with contextlib.suppress(BlockingIOError):  # one of 2**64 rings more changes nothing
             os.eventfd_write(self.fd, 1)
 
-    def take(self) -> bool:
-        """Use up all rings; False if there is none."""
-        try:
-            return bool(os.eventfd_read(self.fd))
-        except BlockingIOError:
-            return False
-
     def sleep(self, milliseconds: int) -> bool:
-        """Sleep until rung, at most for this time; whether there is a ring to take."""
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self.fd, select.POLLIN)
-        return bool(self._poll.poll(milliseconds))
+        """Sleep until rung, at most for this time; whether it was. Uses up all rings."""
+        return bool(self._poll.poll(milliseconds)) and os.eventfd_read(self.fd) > 0
 
     def close(self) -> None:
         os.close(self.fd)
@@ -135,7 +132,7 @@ class Waiter:
         self.bell = bell
         self.check = check
         self.meanwhile = meanwhile
-        self._states = states
+        self.states = states
         self._at = worker * STATE_WORDS
         states[self._at + THREAD] = get_native_id()
         self._spinner = Spinner(spin_ns, self._fellows)
@@ -152,18 +149,18 @@ class Waiter:
             pause = min(2 * pause, LONGEST_SLEEP_MS)
 
     def _fellows(self) -> list[int]:
-        threads = [self._states[at] for at in range(THREAD, len(self._states), STATE_WORDS)]
+        threads = self.states[THREAD::STATE_WORDS].tolist()
         del threads[self._at // STATE_WORDS]
         return threads
 
     def _sleep(self, arrived: Callable[[], bool], state: int, pause: int) -> None:
-        self._states[self._at] = state
+        self.states[self._at] = state
         try:
             fence()
-            if not arrived() and self.bell.sleep(pause):
-                self.bell.take()
+            if not arrived():
+                self.bell.sleep(pause)
         finally:
-            self._states[self._at] = AWAKE
+            self.states[self._at] = AWAKE
 
 
 def _kept_ns() -> int | None:

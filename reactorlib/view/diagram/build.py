@@ -86,8 +86,7 @@ class _BoxBuild:
     def build(self) -> Box:
         self._ports()
         for inner in groups_in(self.group, self.whole.unfold):
-            mode = inner.members[0].mode
-            region = None if mode is None else mode.name
+            region = _region(inner.members[0])
             box = self.whole.box(inner)
             self.regions.contents[region].boxes.append(box)
             for port in (*box.inputs, *box.outputs):
@@ -180,7 +179,7 @@ class _BoxBuild:
         kind: EdgeKind = "connection" if connection.after is None else "delayed"
         kind = "physical" if connection.physical else kind
         label = wording.connection_label(connection)
-        region = None if connection.mode is None else connection.mode.name
+        region = _region(connection)
         sources = connection.sources
         for position, target in enumerate(connection.targets if sources else ()):
             source: PortChannel = sources[position % len(sources)]
@@ -219,8 +218,8 @@ def _filled(box: Box, content: Content, modes: Iterable[Box] = ()) -> Box:
     )
 
 
-def _region(declaration: Any) -> Region:
-    return None if declaration.mode is None else declaration.mode.name
+def _region(part: Any) -> Region:
+    return None if part.mode is None else part.mode.name
 
 
 def groups_in(group: BoxGroup, unfold: bool) -> list[BoxGroup]:
@@ -242,7 +241,7 @@ def _shape(instance: Instance) -> Hashable:
     """Equal for instances that can share a box: of one class, with the same elements and contents."""
     return (
         type(instance.reactor),
-        None if instance.mode is None else instance.mode.name,
+        _region(instance),
         tuple((name, type(bound), getattr(bound, "multi", None)) for name, bound in instance.elements.items()),
         tuple((child.name, _shape(child)) for child in instance.children),
     )

@@ -11,8 +11,6 @@ from reactorlib.view.diagram.model import CONNECTIONS, Edge, EdgeKind
 # Two ends have one unlabelled line between them: of the first of these kinds that occurs.
 STRENGTH: tuple[EdgeKind, ...] = ("connection", "trigger", "effect", "use")
 
-EACH_OTHER = "each to every other"
-
 
 class Strand(NamedTuple):
     """One channel of a connection, or one name in a reaction. `members`: the two reactors that a connection joins."""
@@ -56,27 +54,14 @@ def _with_pattern(label: str, strands: Sequence[Strand]) -> str:
     if len(sources) > 1 and len(pairs) == len(sources) * len(targets):
         pattern = "each to each" if len(targets) > 1 else ""
     elif len(pairs) > 2 and sources == targets and {*pairs} == {(s, t) for s in sources for t in targets if s != t}:
-        pattern = EACH_OTHER
+        pattern = "each to every other"
     return ", ".join(filter(None, (label, pattern)))
 
 
 def _edges(kind: EdgeKind, label: str, cyclic: bool, targets_of: dict[str, dict[str, None]]) -> Iterator[Edge]:
     """Edges that differ in their ends only: one from each source, of connections one to each set of targets."""
-    if kind in CONNECTIONS and _is_all_but_own(targets_of):
-        ends = dict.fromkeys(end for targets in targets_of.values() for end in targets)
-        yield Edge(kind, tuple(targets_of), tuple(ends), ", ".join(filter(None, (label, EACH_OTHER))), cyclic)
-        return
     sources_of: dict[tuple[str | frozenset[str], ...], list[str]] = defaultdict(list)
     for source, targets in targets_of.items():
         sources_of[(frozenset(targets),) if kind in CONNECTIONS else (source,)].append(source)
     for sources in sources_of.values():
         yield Edge(kind, tuple(sources), tuple(targets_of[sources[0]]), label, cyclic)
-
-
-def _is_all_but_own(targets_of: dict[str, dict[str, None]]) -> bool:
-    """Whether every box reaches the ports of all others, and of no further box."""
-    ends = {(end.rpartition(".")[0], end) for targets in targets_of.values() for end in targets}
-    boxes = {source: source.rpartition(".")[0] for source in targets_of}
-    if len(targets_of) <= 2 or {box for box, _ in ends} != {*boxes.values()}:
-        return False
-    return all({*to} == {end for box, end in ends if box != boxes[source]} for source, to in targets_of.items())

@@ -11,7 +11,6 @@ from reactorlib.cli.target import parsed_time
 from tests.reactorlib.scripts import ROOT
 
 POWERS, CYCLE, FURNACE = (f"examples/{name}" for name in ("powers.py:Powers", "cycle.py:Cycle", "furnace.py:Furnace"))
-SCREEN = 24  # lines
 
 
 def module(tmp_path, text, name="program"):
@@ -24,9 +23,8 @@ def main_that(statement):
     return f"class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        {statement}\n"
 
 
-@pytest.mark.parametrize("name", ["first.py", "first.lf"])
-def test_new_writes_a_program_that_is_sound_and_runs(call, tmp_path, name):
-    path = str(tmp_path / name)
+def test_new_writes_a_program_that_is_sound_and_runs(call, tmp_path):
+    path = str(tmp_path / "first.py")
     assert call("new", path).code == 0
     assert call("check", path)[:2] == (0, "Main: 5 reactors, 5 reactions, no fault\n")
     assert call("run", path, "--timeout", "100ms", "--fast")[:2] == (0, "[1, 2, 3]\n[2, 4, 6]\n")
@@ -55,13 +53,12 @@ class Main(Reactor):
 
 
 @pytest.mark.parametrize("command", [["check"], ["run"], ["graph", "--format", "mmd"]])
-def test_of_many_faults_a_screen_is_shown(call, tmp_path, command):
+def test_all_faults_are_shown(call, tmp_path, command):
     code, _, complaint = call(command[0], module(tmp_path, RING), *command[1:])
     lines = complaint.splitlines()
     assert code == 1
-    assert len(lines) <= SCREEN
     assert re.match(r"reactorlib: \d\d faults in the program:", lines[0])
-    assert any("lines left out" in line for line in lines)
+    assert len(lines) > 40
 
 
 def test_check_gives_a_machine_all_faults(call, tmp_path):
@@ -80,7 +77,7 @@ def test_graph_writes_a_file_or_prints(call, tmp_path):
 
 
 def test_graph_takes_parameters_and_overlays(call, tmp_path):
-    path = tmp_path / "powers.dot"
+    path = tmp_path / "powers.mmd"
     assert not call(
         "graph", POWERS, "--set", "workers=3", "--unfold", "--levels", "--workers", "2", "-o", str(path)
     ).code
@@ -122,12 +119,10 @@ def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
 
 
 def test_a_run_that_fails_keeps_the_trace_that_was_there(call, tmp_path):
-    there, new = tmp_path / "there.json", tmp_path / "new.json"
-    there.write_text("{}")
-    for path in (there, new):
-        assert call("trace", POWERS, "--set", "rounds=none", "-o", str(path)).code == 1
-    assert there.read_text() == "{}"
-    assert not new.exists()
+    path = tmp_path / "there.json"
+    path.write_text("{}")
+    assert call("trace", POWERS, "--set", "rounds=none", "-o", str(path)).code == 1
+    assert path.read_text() == "{}"
 
 
 def test_trace_gives_a_machine_all_numbers_and_nothing_else(call):
@@ -174,25 +169,19 @@ def test_run_gives_a_machine_its_end(call):
     assert {name: told[name] for name in expected} == expected
 
 
-def test_a_traceback_is_that_of_the_program_and_fits_a_screen(call, tmp_path):
+def test_a_traceback_is_that_of_the_program(call, tmp_path):
     text = """
-def ping(n): pong(n - 1)
-def pong(n): ping(n - 1) if n else fail()
 def fail():
     try:
         {}["key"]
     except KeyError as error:
-        raise ValueError("words " * 1000) from error
+        raise ValueError("words") from error
 """
-    code, _, complaint = call("run", module(tmp_path, text + main_that("ping(201)")))
-    lines = complaint.splitlines()
+    code, _, complaint = call("run", module(tmp_path, text + main_that("fail()")))
     assert code == 1
     assert "reactorlib/worker" not in complaint
-    assert "lines left out" in complaint
     assert complaint.index("KeyError: 'key'") < complaint.index("direct cause") < complaint.index("ValueError: words")
-    assert len(lines) <= SCREEN
-    assert max(map(len, lines)) < 500
-    assert lines[-1].startswith("reactorlib: Main.begin raised ValueError at tag (0 ns, 0): words")
+    assert complaint.splitlines()[-1] == "reactorlib: Main.begin raised ValueError at tag (0 ns, 0): words"
 
 
 def test_a_program_with_a_fault_does_not_run(call):
@@ -217,19 +206,19 @@ def test_a_reader_that_has_enough_is_no_failure():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["new", "x.c"], "x.c: the suffix names the language, one of .py, .lf"),
-        (["graph", POWERS, "-o", "x.png"], "x.png: the suffix names the format, one of svg, html, dot, mmd"),
+        (["new", "x.c"], "x.c: the name of a Python file ends with .py"),
+        (["graph", POWERS, "-o", "x.png"], "x.png: the suffix names the format, one of svg, html, mmd"),
         (["graph", POWERS, "-o", "no/such/x.svg"], "no/such/x.svg cannot be written"),
         (["trace", POWERS, "-o", "docs"], "docs cannot be written"),
         (["source", POWERS, "--trigger", "hub.x"], "'hub.x' triggers nothing here: one of Powers.hub.number"),
         (["check", "nowhere:Main"], "no module named 'nowhere' on the path; a file is given as path/to/file.py:Class"),
         (["graph", "examples/nowhere.py:Main"], "no file examples/nowhere.py"),
         (["run", "nowhere.lf"], "no file nowhere.lf"),
-        (["trace", "examples/powers.py:Power"], "has no class 'Power': did you mean Powers?"),
-        (["source", "examples/powers.py:X"], "has no class 'X': it declares Worker, Hub, Powers"),
-        (["run", "examples/powers.py:run"], "run is no reactor class: it declares Worker, Hub, Powers"),
-        (["run", "examples/powers.py:Powers.hub"], "has no class 'Powers.hub': did you mean Powers?"),
-        (["run", "json"], "json: declares no reactor"),
+        (["trace", "examples/powers.py:Power"], "has no reactor 'Power': did you mean Powers?"),
+        (["source", "examples/powers.py:X"], "has no reactor 'X': it declares Worker, Hub, Powers"),
+        (["run", "examples/powers.py:run"], "has no reactor 'run': it declares Worker, Hub, Powers"),
+        (["run", "examples/powers.py:Powers.hub"], "has no reactor 'Powers.hub': did you mean Powers?"),
+        (["run", "json"], "json:Class: it declares no reactor"),
         (["run", "examples/powers.py"], "name the reactor, as in examples/powers.py:Class: it declares Worker, Hub"),
     ],
 )

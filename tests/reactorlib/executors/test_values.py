@@ -179,7 +179,7 @@ class Hoard(Reactor):
 @pytest.mark.parametrize("allocates", [False, True])
 @pytest.mark.parametrize("mover", ["maker", "keeper"])
 def test_shared_memory_that_is_full_ends_the_run_with_an_error(mover, allocates, monkeypatch, soon):
-    monkeypatch.setenv("REACTORLIB_SHARED_BYTES", str(4 << 20))
+    monkeypatch.setattr("reactorlib.transport.exchange.default_capacity", lambda: 5 << 20)
     options = {"executor": "processes", "workers": 2, "placement": {f"Hoard.{mover}": 1}, "allocates": allocates}
     run(Hoard, nbytes=1 << 20, rounds=50, every=50, **options)
     with soon(), pytest.raises(Exception, match="shared memory is full") as caught:

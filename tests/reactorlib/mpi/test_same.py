@@ -88,7 +88,7 @@ def test_a_mistake_in_the_command_is_told_once(start: Any) -> None:
     ended = start(3, "-m", "reactorlib", "run", "examples/powers.py:Powes", "--executor", "mpi").ended()
     assert ended.status == 2
     assert [line for line in ended.err.splitlines() if "reactorlib:" in line] == [
-        "reactorlib: examples/powers.py has no class 'Powes': did you mean Powers?"
+        "reactorlib: examples/powers.py has no reactor 'Powes': did you mean Powers?"
     ]
 
 

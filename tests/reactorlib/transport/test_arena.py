@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, Lender, _LentInOrder, room_of, table_bytes
+from reactorlib.transport.arena import Arena, Lender, _LentInOrder, room_of
 from reactorlib.transport.exchange import Endpoint
 from reactorlib.transport.memory import PAGE, Memory
 from reactorlib.transport.structure import LARGE_BYTES
@@ -24,7 +24,6 @@ MIB = 1 << 20
 
 
 def _arena(capacity: int = 64 * MIB, workers: int = 2, region: int = 1 << 34) -> Arena:
-    region += table_bytes(workers)
     memory = Memory(region)
     return Arena(memory, 0, region, 0, memoryview(bytearray(8 * workers)).cast("Q"), capacity)
 
@@ -40,17 +39,16 @@ def test_a_room_is_at_most_a_quarter_too_large(nbytes: int) -> None:
 def test_blocks_do_not_overlap() -> None:
     arena = _arena(capacity=1 << 30)
     blocks = [arena.take(nbytes) for nbytes in range(1, 60_000, 97)]
-    spans = sorted((block.offset, block.offset + block.room) for block in blocks)
-    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
-    assert spans[0][0] >= table_bytes(2)
-    assert len({block.first for block in blocks}) == len(blocks)
+    spans = sorted((8 * block.first, block.offset, block.offset + block.room) for block in blocks)
+    assert all(counts + 2 * 8 <= begin and begin % 64 == 0 for counts, begin, _ in spans)
+    assert all(end <= counts for (_, _, end), (counts, _, _) in pairwise(spans))
 
 
 def test_a_block_is_free_when_every_receiver_released_it() -> None:
     arena = _arena(workers=4)
     block = arena.take(5000)
     arena.commit([block], [1, 2, 2, 3])
-    lenders = {receiver: Lender(arena, receiver) for receiver in (1, 2, 3)}
+    lenders = {receiver: Lender(arena.memory, receiver) for receiver in (1, 2, 3)}
     views = [lenders[receiver].lend(block.first, block.offset, block.room) for receiver in (1, 2, 2, 3)]
     while views:
         assert arena.take(5000) is not block
@@ -73,7 +71,7 @@ def test_the_last_of_many_views_releases() -> None:
 
 def _small() -> tuple[Arena, Lender]:
     arena = _arena()
-    return arena, Lender(arena, 1)
+    return arena, Lender(arena.memory, 1)
 
 
 def test_a_cycle_is_released_when_it_is_collected() -> None:
@@ -91,10 +89,11 @@ def test_a_cycle_is_released_when_it_is_collected() -> None:
 def test_memory_is_a_buffer_s_where_all_of_it_is_inside() -> None:
     arena = _arena()
     array = np.frombuffer(arena.allocate(8000), "u1")
-    room, address = room_of(8000), array.ctypes.data
+    address = array.ctypes.data
     offset = address - arena.memory.address
     placed: list[Any] = []
-    assert arena.found(address, 8000, placed) == (placed[0].first, offset, room)
+    assert arena.found(address, 8000, placed) == (placed[0].first, offset, room_of(8000))
+    room = placed[0].room
     assert arena.found(address + 100, room - 100, placed) is not None
     assert arena.found(address, room + 1, placed) is None
     assert arena.found(address + 100, room - 99, placed) is None
@@ -143,11 +142,11 @@ def test_a_steady_state_takes_no_new_memory() -> None:
 
 
 def test_full_says_what_was_wanted_and_what_there_is() -> None:
-    arena = _arena(capacity=10 * MIB)
+    arena = _arena(capacity=10 * (MIB + PAGE))
     kept = [arena.allocate(MIB) for _ in range(10)]
     with pytest.raises(WorkerError) as caught:
-        arena.allocate(3 * MIB)
-    for part in ("worker 0", "3 MiB", "10 MiB of 10 MiB", "REACTORLIB_SHARED_BYTES"):
+        arena.allocate(3 * MIB - PAGE)
+    for part in ("worker 0", "another 3,145,728 bytes", "10,526,720 of 10,526,720"):
         assert part in str(caught.value)
     kept.pop()
     assert arena.allocate(MIB)
@@ -169,11 +168,11 @@ def test_a_small_buffer_takes_no_shared_memory_as_it_is_copied_into_a_message() 
 
 def test_addresses_can_run_out_and_small_blocks_stay_within_their_region() -> None:
     arena = _arena(capacity=1 << 30, region=10 * MIB)
-    kept = [arena.allocate(MIB) for _ in range(10)]
+    kept = [arena.allocate(MIB - PAGE) for _ in range(10)]
     with pytest.raises(WorkerError, match=r"all .* of its addresses are used"):
-        arena.allocate(MIB)
+        arena.allocate(MIB - PAGE)
     kept.clear()
-    assert arena.allocate(MIB)
+    assert arena.allocate(MIB - PAGE)
 
 
 def test_the_machine_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,18 +182,18 @@ def test_the_machine_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = _arena()
     arena.allocate(MIB)
     monkeypatch.setattr("os.posix_fallocate", refuse)
-    with pytest.raises(WorkerError, match="the machine refused another 2 MiB \\(No space left"):
-        arena.allocate(2 * MIB)
+    with pytest.raises(WorkerError, match="the machine refused another 2,097,152 bytes \\(No space left"):
+        arena.allocate(2 * MIB - PAGE)
     monkeypatch.undo()
-    assert arena.allocate(2 * MIB)
+    assert arena.allocate(2 * MIB - PAGE)
 
 
 def test_several_workers_share_one_limit(make_exchange: MakeExchange) -> None:
     exchange = make_exchange(3, capacity=10 * MIB)
     ends = [exchange.endpoint(worker) for worker in range(3)]
-    kept = [end.arena.allocate(3 * MIB) for end in ends]
-    with pytest.raises(WorkerError, match="worker 2 wanted another 3 MiB, 9 MiB of 10 MiB"):
-        ends[2].arena.allocate(3 * MIB)
+    kept = [end.arena.allocate(3 * MIB - PAGE) for end in ends]
+    with pytest.raises(WorkerError, match="worker 2 wanted another 3,145,728 bytes, 9,437,184 of 10,485,760"):
+        ends[2].arena.allocate(3 * MIB - PAGE)
     del kept
 
 

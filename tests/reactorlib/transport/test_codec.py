@@ -250,10 +250,10 @@ class Unpicklable:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (lambda: 0, ["function", "lambda"]),
-        ((np.zeros(MIB), Unpicklable()), ["Unpicklable ([1] of a value of type tuple)", "ZeroDivisionError: no way"]),
-        ((1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}), ["generator", "[2]['b'][1]", "tuple"]),
-        ({"env": Box(lambda: 0)}, ["function", "['env'].content", "dict"]),
+        (lambda: 0, ["of type function", "lambda"]),
+        ((np.zeros(MIB), Unpicklable()), ["ZeroDivisionError: no way"]),
+        ((1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}), ["generator"]),
+        ({"env": Box(lambda: 0)}, ["lambda"]),
     ],
 )
 def test_what_cannot_be_pickled_is_named_with_the_reason(ends: Ends, value: Any, words: list[str]) -> None:
@@ -279,7 +279,7 @@ def test_a_value_that_cannot_be_built_is_an_error_of_the_receiver(ends: Ends) ->
 
 def test_a_message_that_failed_or_is_dropped_releases_its_memory(ends: Ends) -> None:
     encode = ends.one.codec.encoder([1])
-    for _ in range(12):  # 400 MB would not fit
+    for _ in range(20):  # 320 MiB of either would not fit
         for value in ((np.zeros(2 * MIB), Unpicklable()), {None: [np.zeros(2 * MIB), Unpicklable()]}):
             with pytest.raises(WorkerError):
                 encode(value)

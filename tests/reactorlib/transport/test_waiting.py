@@ -42,9 +42,6 @@ class Scene:
         self.now = self.arrives_at if rung else self.now + milliseconds * 1_000_000
         return rung
 
-    def take(self) -> bool:
-        return True
-
     def _check(self) -> None:
         self.checks += 1
 
@@ -191,12 +188,10 @@ def test_a_bell_rings_without_blocking_however_often() -> None:
     bell = Bell()
     try:
         assert not bell.sleep(0)
-        assert not bell.take()
         for _ in range(100_000):
             bell.ring()
         assert bell.sleep(0)
-        assert bell.take()
-        assert not bell.take()
+        assert not bell.sleep(0)
     finally:
         bell.close()
 
