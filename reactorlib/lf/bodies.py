@@ -146,7 +146,10 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
         called = _defined("expression", visible, f" return (\n{' ' * tree.column}{tree.text}\n)", tree, module, 1)
         return lambda scope: called(**{name: scope[name] for name in visible})
     if tree.kind == "widthof":
-        return lambda scope: scope[WIDTH_OF](tree.items[0])
+        port: Any = tree.items[0]
+        if "self" not in names:
+            raise BodyError(f"{port.where}: widthof({port}) has a meaning in the width of a bank only")
+        return lambda scope: scope[WIDTH_OF](port)
     parts = [value_of(part, names, module) for part in tree.items]
     braced: Any = list if module is None else set if parts else dict  # {} is what Python makes of it
     kind = {"(": tuple, "{": braced, "+": sum}.get(tree.kind, list)

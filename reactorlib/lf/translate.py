@@ -91,8 +91,7 @@ class Translation(Blueprint):
         self._contained: dict[str, Translation | None] = {}
         self._reactions: list[tuple[syntax.ReactionTree, elements.Mode | None]] = []
         self._connections: list[tuple[syntax.ConnectionTree, elements.Mode | None]] = []
-        attributes = (syntax.Property(n, v[0], reactor.where) for n, v in reactor.attributes.items() if v)
-        self.properties = {entry.name: entry for entry in (*self._file.properties, *attributes)}
+        self.properties = {entry.name: entry for entry in self._file.properties}
         module = program.module
         self.address = str(program.path), module.__name__ if module else "", reactor.name, module is None
         self.federated = "federated" in reactor.kinds
@@ -149,14 +148,16 @@ class Translation(Blueprint):
             return bodies.value_of(tree, dict.fromkeys((*self.defaults, "bank_index", *more)), self.program.names)
         return lambda _: None
 
-    def _of_parameters(self, tree: syntax.Expression | None, value: Callable[[bodies.Value, bodies.Scope], Any]) -> Any:
+    def _of_parameters(
+        self, tree: syntax.Expression | None, convert: Callable[[Any], Any] = lambda value: value
+    ) -> Any:
         """An expression as the kernel takes it: a value, or a function whose arguments are named like parameters."""
         if tree is None or isinstance(tree, syntax.Literal):
             return None if tree is None else tree.value
         found = self._value(tree)
 
         def evaluated(**scope: Any) -> Any:
-            return value(found, scope)
+            return convert(found(scope))
 
         names = dict.fromkeys([*self.defaults, "bank_index"])
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -164,19 +165,7 @@ class Translation(Blueprint):
         return evaluated
 
     def _time(self, tree: syntax.Expression | None) -> Any:
-        return self._of_parameters(tree, lambda value, scope: bodies.as_time(value(scope)))
-
-    def _width(self, tree: syntax.Expression | None) -> Any:
-        return self._of_parameters(
-            tree, lambda value, scope: value({**scope, bodies.WIDTH_OF: lambda port: self._width_of(port, scope)})
-        )
-
-    def _width_of(self, reference: syntax.PortReference, scope: bodies.Scope) -> Any:
-        port = self.elements.get(reference.name) if reference.container is None else None
-        if not isinstance(port, elements.Port):
-            raise ValueError(f"widthof({reference}) is not known here")
-        width: Any = port.width
-        return 1 if width is None else width(**scope) if callable(width) else width
+        return self._of_parameters(tree, bodies.as_time)
 
     # Members
 
@@ -221,7 +210,7 @@ class Translation(Blueprint):
             ))  # fmt: skip
             element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
         elif isinstance(member, syntax.PortTree):
-            width = self._width(member.width)
+            width = self._of_parameters(member.width)
             element = elements.Output(width) if member.output else elements.Input(width, mutable=member.mutable)
         else:
             times, policy = (self._time(member.first), self._time(member.second)), member.policy
@@ -293,9 +282,7 @@ class Translation(Blueprint):
             return False  # which is noted
         ports = [name for name, element in of.elements.items() if isinstance(element, elements.Port)]
         if reference.name not in ports:
-            self._fault(
-                reference.where, f"{of.name} has no port {reference.name!r}{did_you_mean(reference.name, ports)}"
-            )
+            self._fault(reference.where, f"{of.name} has no port {reference.name!r}", reference.name, ports)
         return reference.name in ports
 
     # Reactions
@@ -361,9 +348,7 @@ class Translation(Blueprint):
             return elements.Transition(element, history=reference.extra == "history")
         if reference.extra:
             modes = [name for name, element in self.elements.items() if isinstance(element, elements.Mode)]
-            self._fault(
-                reference.where, f"{self.name} has no mode {reference.name!r}{did_you_mean(reference.name, modes)}"
-            )
+            self._fault(reference.where, f"{self.name} has no mode {reference.name!r}", reference.name, modes)
         return element
 
     def _body(

@@ -54,7 +54,7 @@ def test_files_of_the_program_come_before_what_is_installed(write, printed, monk
     sys.modules.pop("this")
 
 
-def test_target_properties_and_attributes_say_how_to_run(write):
+def test_target_properties_say_how_to_run(write):
     text = """
     target Python { timeout: 5 sec, fast: true, keepalive: false, "workers": 3, files: ["x.py"], logging: DEBUG }
     @label("main")
@@ -62,7 +62,6 @@ def test_target_properties_and_attributes_say_how_to_run(write):
     with pytest.warns(LinguaFrancaWarning, match="'logging' has no meaning here"):
         main = load(write(text))
     assert run_options(main) == {"timeout": 5_000_000_000, "fast": True, "keepalive": False, "workers": 3}
-    assert run_options(load(write("@timeout(2 sec) main reactor {}"))) == {"timeout": 2_000_000_000}
     assert run_options(load(write("target Python { workers: 0 } main reactor { }"))) == {}  # as many as suit
 
 
