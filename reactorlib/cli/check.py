@@ -1,7 +1,6 @@
 """Report every fault of a program, without running it.
 
-The exit code is 0 without a fault, else 1. Of very many faults the first and the last are shown; --json has all. Of a
-Lingua Franca file for another target than Python, only the structure is checked.
+The exit code is 0 without a fault, else 1. Of very many faults the first and the last are shown; --json has all.
 
 examples:
   python -m reactorlib check examples/powers.py:Powers --set workers=8
@@ -22,7 +21,7 @@ ARGUMENTS = TARGET
 
 def run(options: argparse.Namespace) -> Result:
     """Construct the program."""
-    cls, parameters = resolved(options, structure=None)
+    cls, parameters = resolved(options)
     program, faults = examine(cls, **parameters)
     reactors, reactions = len(program.instances), len(program.reactions)
     record = {"program": cls.__name__, "reactors": reactors, "reactions": reactions, "faults": faults}
