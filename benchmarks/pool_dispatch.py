@@ -23,7 +23,6 @@ from gymnasium.spaces import Box, Discrete
 from benchmarks.meter import Meter
 from benchmarks.ray_options import gain, shown, starts
 from harness.measure.block import Effort
-from harness.measure.measured_processes import Subject
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from reactorlib.gymnasium import ReactorPool
@@ -179,11 +178,7 @@ def main(arguments: Sequence[str]) -> int:
     for name, series in SERIES.items():
         print(f"{series.title}: steps per second of {POOL}, as a ratio to TorchRL's", flush=True)
         orders = {way: {"way": way, "series": name} for way in (POOL, *TORCHRL)}
-        subjects = [
-            Subject(way, {"kernel": "benchmarks.pool_dispatch:run", "parameters": order})
-            for way, order in orders.items()
-        ]
-        blocks = starts(subjects, EFFORT, count)
+        blocks = starts("benchmarks.pool_dispatch:run", orders, POOL, EFFORT, count)
         ratios = {way: gain(blocks, POOL, way) for way in TORCHRL}
         if known := [one for one in ratios.values() if isinstance(one, Estimate)]:
             ratios["the best of these"] = intervals.least(known)

@@ -112,20 +112,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for size, size_bytes in SIZES.items():
             print(f"{backend}, {size} messages ({size_bytes} bytes), {_MEMBERS} members: rounds per second")
             orders = {option: {"backend": backend, "option": option, "size": size} for option in OPTIONS}
-            subjects = [
-                Subject(
-                    option, {"kernel": "benchmarks.ray_options:rounds", "parameters": order}, pinned=option == PLAIN
-                )
-                for option, order in orders.items()
-            ]
-            blocks = starts(subjects, Effort(sweeps=8), chosen.blocks)
+            blocks = starts("benchmarks.ray_options:rounds", orders, PLAIN, Effort(sweeps=8), chosen.blocks)
             for option in OPTIONS:
                 print(f"  {option:36} {shown(gain(blocks, option))}", flush=True)
     return 0
 
 
-def starts(subjects: Sequence[Subject], effort: Effort, count: int) -> list[dict[str, Measured]]:
-    """Blocks of fresh processes."""
+def starts(
+    kernel: str, orders: Mapping[str, Mapping[str, str]], pinned: str, effort: Effort, count: int
+) -> list[dict[str, Measured]]:
+    """Blocks of fresh processes, in each of which a path is run as each of the orders says."""
+    subjects = [
+        Subject(name, {"kernel": kernel, "parameters": order}, pinned=name == pinned) for name, order in orders.items()
+    ]
     found = []
     for index in range(count):
         print(f"start {index + 1} of {count} ...", file=sys.stderr, flush=True)

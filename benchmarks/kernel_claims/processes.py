@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
-from time import perf_counter_ns
 
 import psutil
 
@@ -18,10 +17,8 @@ from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Size
 from benchmarks.meter import Meter
 from benchmarks.structures import Star
-from harness.measure.turn import Turn
 from reactorlib import elaborate
 
-MS = 1_000_000
 MIB = 1024 * 1024
 
 HELLO = """
@@ -35,36 +32,31 @@ class Hello(Reactor):
 run(Hello)
 """
 
-SOURCES = {"hello": HELLO, "bare": "pass", "reactorlib": "import reactorlib", "asyncio": "import asyncio"}
+ASYNCIO, BARE = "import asyncio", "pass"
 
 
 def start_up(size: Size) -> Iterator[Claim]:
-    """A hello-world run as a whole process, beside the bare interpreter and a known module's import."""
+    """A hello-world run as a whole process, beside a known module's import."""
     with tempfile.TemporaryDirectory() as cache:
-        # Compiled modules are kept in a directory: as where a package is installed.
+        # The first turn compiles all modules and keeps them in a directory: as where a package is installed.
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment = {**kept, "PYTHONPYCACHEPREFIX": cache}
-        for source in SOURCES.values():
-            process_cost(source, environment)
-        turns = [
-            {name: process_cost(source, environment) for name, source in SOURCES.items()} for _ in range(size.processes)
-        ]
-    beyond = {name: [(turn[name].cpu_ns - turn["bare"].cpu_ns) / MS for turn in turns] for name in SOURCES}
-    ratios = [ours / theirs for ours, theirs in zip(beyond["hello"], beyond["asyncio"], strict=True)]
+        first, *turns = (
+            {source: process_ns(source, environment) for source in (HELLO, ASYNCIO, BARE)}
+            for _ in range(1 + size.processes)
+        )
+    ratios = [(turn[HELLO] - turn[BARE]) / (turn[ASYNCIO] - turn[BARE]) for turn in turns]
     name = "hello world, a whole process / `import asyncio`, both beyond the bare interpreter: processor time"
-    yield Claim(name, ratios, "x", at_most=1)
-    for name, source in SOURCES.items():
-        ms = [turn[name].cpu_ns / MS for turn in turns]
-        note = f"wall time {median(turn[name].wall_ns / MS for turn in turns):.0f} ms"
-        title = "hello world" if name == "hello" else source
-        yield Claim(f"{title}, a whole process: processor time", ms, "ms", note=note)
+    ms = {source: f"{median(turn[source] for turn in turns) / 1e6:.0f} ms" for source in first}
+    note = f"hello world {ms[HELLO]}, import {ms[ASYNCIO]}, bare {ms[BARE]}"
+    yield Claim(name, ratios, "x", at_most=1, note=note)
 
 
-def process_cost(source: str, environment: dict[str, str]) -> Turn:
-    """The cost of a fresh interpreter that runs this source, as of a turn of one round."""
-    before_ns, began_ns = _children_ns(), perf_counter_ns()
+def process_ns(source: str, environment: dict[str, str]) -> int:
+    """The processor time of a fresh interpreter that runs this source."""
+    before_ns = _children_ns()
     subprocess.run([sys.executable, "-c", source], env=environment, stdout=subprocess.DEVNULL, check=True)
-    return Turn(1, perf_counter_ns() - began_ns, _children_ns() - before_ns)
+    return _children_ns() - before_ns
 
 
 def _children_ns() -> int:

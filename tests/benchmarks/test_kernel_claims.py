@@ -12,7 +12,7 @@ from benchmarks import paths
 from benchmarks.kernel_claims import __main__ as command
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.measure import claim
-from benchmarks.kernel_claims.processes import process_cost
+from benchmarks.kernel_claims.processes import process_ns
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
 from harness.measure.block import Measured
 from harness.measure.measured_processes import Subject
@@ -97,4 +97,4 @@ def test_an_unknown_part_is_refused(capsys):
 
 def test_a_process_that_fails_is_no_measurement():
     with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
-        process_cost("raise SystemExit(3)", dict(os.environ))
+        process_ns("raise SystemExit(3)", dict(os.environ))
