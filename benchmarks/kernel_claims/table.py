@@ -137,14 +137,14 @@ def _elaboration(size: Size) -> Iterator[Row]:
     bank = cost(paths.elaboration, per=size.bank, clients=size.bank)
     yield Row(f"elaborating a bank of {size.bank:,}: a reactor", bank)
     yield Row(f"elaborating a bank of {size.bank:,}: a reactor / a plain call", bank, over=CALL, at_most=1_500)
-    banks, widths, depths = (size.bank, 4 * size.bank), (size.width, 2 * size.width), (size.depth, size.depth + 1)
-    for shape, unit, few, many in (
-        ("Star", "client", *((clients, {"clients": clients}) for clients in banks)),
-        ("Tree", "leaf", *((4**depth, {"depth": depth, "children": 4}) for depth in depths)),
-        ("AllToAll", "connection", *((width**2, {"width": width}) for width in widths)),
-    ):
+    grown = (
+        ("Star", "client", [(count, {"clients": count}) for count in (size.bank, 4 * size.bank)]),
+        ("Tree", "leaf", [(4**depth, {"depth": depth, "children": 4}) for depth in (size.depth, size.depth + 1)]),
+        ("AllToAll", "connection", [(width**2, {"width": width}) for width in (size.width, 2 * size.width)]),
+    )
+    for shape, unit, sizes in grown:
         for phase, path in (("elaborating", paths.elaboration), ("starting", paths.start)):
-            less, more = (cost(path, per=count, shape=shape, **parameters) for count, parameters in (few, many))
+            less, more = (cost(path, per=count, shape=shape, **parameters) for count, parameters in sizes)
             name = f"{phase} {shape}, per {unit}: {more.per:,} / {less.per:,}"
             yield Row(name, more, over=less, at_most=1.5)
 
