@@ -51,12 +51,12 @@ def idle(meter: Meter, reactors: int = 1_000, shape: str = "Quiet") -> None:
     run(getattr(structures, shape), fast=True, meter=meter, reactors=reactors)
 
 
-def start(meter: Meter, shape: str = "Star", **parameters: int) -> None:
+def start(meter: Meter, shape: str = "Star", **parameters: Any) -> None:
     """From the class to the end of its first tag: elaboration, analysis, compilation."""
     _repeat(meter, lambda: run(getattr(structures, shape), fast=True, **(parameters or {"clients": 15})))
 
 
-def elaboration(meter: Meter, shape: str = "Star", **parameters: int) -> None:
+def elaboration(meter: Meter, shape: str = "Star", **parameters: Any) -> None:
     """From the class to a program."""
     _repeat(meter, lambda: elaborate(getattr(structures, shape), **(parameters or {"clients": 15})))
 

@@ -140,7 +140,7 @@ def lockstep(make: Makers, workers: int) -> Way:
     return step, envs.close
 
 
-SLOTS = {"backend": "multiprocessing", "exchange": "shm"}
+SLOTS: dict[str, Any] = {"backend": "multiprocessing", "exchange": "shm"}
 TORCHRL: dict[str, Callable[[Makers], Way]] = {
     "AsyncEnvPool, shared slots": partial(asynchronous, **SLOTS),
     "AsyncEnvPool, shared slots, 4 per worker": partial(asynchronous, **SLOTS, envs_per_worker=4),

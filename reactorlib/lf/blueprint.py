@@ -90,7 +90,7 @@ class Blueprint:
                 attributes[name] = method.__get__(reactor) if hasattr(method, "__get__") else method
             making = Making(reactor, values)
             for part in (*self.states, *self.children, *self.links):
-                within = nullcontext() if part.mode is None else instance_of(reactor).elements[part.mode.name]
+                within: Any = nullcontext() if part.mode is None else instance_of(reactor).elements[part.mode.name]
                 with within, where(part.where), _told(part.name, part.where):
                     part.make(making)
 
