@@ -10,45 +10,40 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from benchmarks import shapes, structures
-from benchmarks.meter import Meter
-from reactorlib import USEC, Reactor, elaborate, run
+from benchmarks import structures
+from benchmarks.meter import ENDLESS, Meter, MeteredProbe
+from reactorlib import USEC, elaborate, run
+from workloads.overhead.on_reactors import SHAPES
+from workloads.overhead.task import Task
 
 
-def fan_out(meter: Meter, clients: int = 15, trace: bool = False, after_trace: bool = False) -> None:
-    """A tag: a hub asks, its clients answer. `after_trace`: in a process that has traced a run before."""
+def overhead(
+    meter: Meter,
+    shape: str,
+    actors: int = 0,
+    messages: int = 0,
+    trace: bool = False,
+    after_trace: bool = False,
+    walked: bool = False,
+) -> None:
+    """A round of a shape of the workload `overhead`.
+
+    `after_trace`: in a process that has traced a run before. `walked`: no schedule is compiled.
+    """
     if after_trace:
-        fan_out(Meter(100, 0, laps=0), clients, trace=True)
-    run(shapes.FanOut, fast=True, trace=trace, meter=meter, clients=clients)
-
-
-def ping_pong(meter: Meter) -> None:
-    """A tag: one exchange."""
-    run(shapes.PingPong, fast=True, meter=meter)
-
-
-def chain(meter: Meter, length: int = 15) -> None:
-    """A tag: a value's way along clients in a row."""
-    run(shapes.Chain, fast=True, meter=meter, length=length)
-
-
-def loop(meter: Meter) -> None:
-    """A tag: a connection `after` 0 to itself."""
-    run(shapes.Loop, fast=True, meter=meter)
+        overhead(Meter(1, 0, laps=0), shape, actors, trace=True)
+    if walked:
+        os.environ["REACTORLIB_SCHEDULES"] = "walked"
+    task = Task(shape, actors, messages, rounds=ENDLESS)
+    run(SHAPES[shape], fast=True, trace=trace, task=task, probe=MeteredProbe(meter))
 
 
 def actions(meter: Meter, delay_us: int = 1_000) -> None:
     """A tag: an event of a logical action, so far ahead."""
-    run(shapes.ActionLoop, fast=True, meter=meter, delay=delay_us * USEC)
-
-
-def timers(meter: Meter, count: int = 64, walked: bool = False) -> None:
-    """As many tags as there are independent timers. `walked`: no schedule is compiled."""
-    if walked:
-        os.environ["REACTORLIB_SCHEDULES"] = "walked"
-    run(structures.Timers, fast=True, meter=meter, timers=count)
+    run(structures.ActionLoop, fast=True, meter=meter, delay=delay_us * USEC)
 
 
 def idle(meter: Meter, reactors: int = 1_000, shape: str = "Quiet") -> None:
@@ -56,16 +51,14 @@ def idle(meter: Meter, reactors: int = 1_000, shape: str = "Quiet") -> None:
     run(getattr(structures, shape), fast=True, meter=meter, reactors=reactors)
 
 
-def start(meter: Meter, shape: str = "FanOut", **parameters: int) -> None:
-    """From the class to the end of its first tags: elaboration, analysis, compilation."""
-    cls, given = _shape(shape, parameters)
-    _repeat(meter, lambda: run(cls, fast=True, meter=Meter(1, 0, laps=0), **given))
+def start(meter: Meter, shape: str = "Star", **parameters: Any) -> None:
+    """From the class to the end of its first tag: elaboration, analysis, compilation."""
+    _repeat(meter, lambda: run(getattr(structures, shape), fast=True, **(parameters or {"clients": 15})))
 
 
-def elaboration(meter: Meter, shape: str = "FanOut", **parameters: int) -> None:
+def elaboration(meter: Meter, shape: str = "Star", **parameters: Any) -> None:
     """From the class to a program."""
-    cls, given = _shape(shape, parameters)
-    _repeat(meter, lambda: elaborate(cls, meter=meter, **given))
+    _repeat(meter, lambda: elaborate(getattr(structures, shape), **(parameters or {"clients": 15})))
 
 
 def front_end(meter: Meter, lines: int = 100) -> None:
@@ -99,12 +92,6 @@ def calls(meter: Meter, count: int = 100) -> None:
     _repeat(meter, work)
 
 
-def _shape(name: str, parameters: dict[str, int]) -> tuple[type[Reactor], dict[str, Any]]:
-    """The class of a shape, by its name, and the parameters of its constructor."""
-    cls: type[Reactor] = getattr(shapes, name, None) or getattr(structures, name)
-    return cls, parameters or {"clients": 15}
-
-
 def _repeat(meter: Meter, work: Callable[[], object]) -> None:
     left = meter.warmup
     while left:
@@ -115,8 +102,14 @@ def _repeat(meter: Meter, work: Callable[[], object]) -> None:
 
 Path = Callable[..., None]
 # The paths that measure a change of the kernel.
-HOT: dict[str, Path] = {
-    path.__name__: path for path in (fan_out, ping_pong, chain, actions, timers, elaboration, start)
+HOT: dict[str, partial[None]] = {
+    "fan_out": partial(overhead, shape="fan_out", actors=15),
+    "ping_pong": partial(overhead, shape="ping_pong"),
+    "chain": partial(overhead, shape="chain", actors=16),
+    "actions": partial(actions),
+    "timers": partial(overhead, shape="timers", actors=64),
+    "elaboration": partial(elaboration),
+    "start": partial(start),
 }
 
 

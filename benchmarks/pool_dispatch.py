@@ -12,7 +12,7 @@ import multiprocessing
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,16 +21,16 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 
 from benchmarks.meter import Meter
-from benchmarks.ray_options import gain, shown
-from harness.measure import block
-from harness.measure.block import Effort, Measured
-from harness.measure.measured_processes import Subject
+from benchmarks.ray_options import gain, shown, starts
+from harness.measure.block import Effort
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from reactorlib.gymnasium import ReactorPool
 
 POOL = "ReactorPool"
 EFFORT = Effort(sweeps=5, turn_ns=500_000_000, warmup_s=(0.4, 2.0))  # a turn has several resets of 200 ms
+
+Makers = Sequence[Callable[[], Any]]
 
 
 class Waiting(gymnasium.Env[Any, Any]):
@@ -57,7 +57,7 @@ class Series(NamedTuple):
     """Environments, and the workers that the pool has for them: one for each environment that waits."""
 
     title: str
-    make: list[Callable[[], Any]]
+    make: Makers
     workers: int | None
 
 
@@ -76,29 +76,30 @@ SERIES = {
 }
 
 
-def pool(meter: Meter, series: str) -> None:
+# A way steps some of its environments and returns how many. Its second function closes them.
+Way = tuple[Callable[[], int], Callable[[], object]]
+
+
+def pool(make: Makers, workers: int | None) -> Way:
     """Batches of at least half of the environments."""
-    _, make, workers = SERIES[series]
-    with_all = ReactorPool(make, workers=workers, autoreset_mode="SameStep")
+    envs = ReactorPool(make, workers=workers, autoreset_mode="SameStep")
     actions, ids = np.zeros(len(make), np.int64), np.arange(len(make))
-    with_all.reset(seed=1)
+    envs.reset(seed=1)
 
     def step() -> int:
         nonlocal ids
-        with_all.send(actions[: len(ids)], ids)
-        ids = with_all.recv(len(make) // 2)[-1]["env_id"]
+        envs.send(actions[: len(ids)], ids)
+        ids = envs.recv(len(make) // 2)[-1]["env_id"]
         return len(ids)
 
-    _repeat(meter, len(make), step)
-    with_all.close()
+    return step, envs.close
 
 
-def asynchronous(meter: Meter, series: str, **options: Any) -> None:
+def asynchronous(make: Makers, **options: Any) -> Way:
     """The same with TorchRL's AsyncEnvPool."""
     import torch
     from torchrl.envs import AsyncEnvPool
 
-    make = SERIES[series].make
     envs = AsyncEnvPool([partial(_wrapped, one) for one in make], **options)
     values, actions = envs.reset(), torch.zeros(len(make), dtype=torch.int64)
 
@@ -109,22 +110,24 @@ def asynchronous(meter: Meter, series: str, **options: Any) -> None:
         _, values = envs.async_step_and_maybe_reset_recv(min_get=len(make) // 2)
         return len(values)
 
-    _repeat(meter, len(make), step)
-    while envs._current_step_reset:
-        envs.async_step_and_maybe_reset_recv(min_get=1)
-    envs.close()
+    def close() -> None:
+        while envs._current_step_reset:
+            envs.async_step_and_maybe_reset_recv(min_get=1)
+        envs.close()
+
+    return step, close
 
 
-def lockstep(meter: Meter, series: str, workers: int | None) -> None:
-    """Step all environments at once with TorchRL's ParallelEnv, in `workers` workers or in one for each."""
+def lockstep(make: Makers, workers: int) -> Way:
+    """Step all environments at once with TorchRL's ParallelEnv; 0 `workers`: one for each."""
     import torch
     from torchrl.envs import ParallelEnv, SerialEnv
 
-    make = [partial(_wrapped, one) for one in SERIES[series].make]
-    if workers is not None:
-        each = len(make) // workers
-        of_workers = [partial(SerialEnv, each, make[at : at + each]) for at in range(0, len(make), each)]
-    envs = ParallelEnv(workers or len(make), make if workers is None else of_workers)
+    wrapped = [partial(_wrapped, one) for one in make]
+    each = len(make) // (workers or len(make))
+    if workers:
+        wrapped = [partial(SerialEnv, each, wrapped[at : at + each]) for at in range(0, len(make), each)]
+    envs = ParallelEnv(len(wrapped), wrapped)
     values = envs.reset()
     actions = torch.zeros(values.shape, dtype=torch.int64)
 
@@ -134,26 +137,17 @@ def lockstep(meter: Meter, series: str, workers: int | None) -> None:
         _, values = envs.step_and_maybe_reset(values)
         return len(make)
 
-    _repeat(meter, len(make), step)
-    envs.close()
+    return step, envs.close
 
 
-TORCHRL = {
-    "AsyncEnvPool, shared slots": partial(asynchronous, backend="multiprocessing", exchange="shm"),
-    "AsyncEnvPool, shared slots, 4 per worker": partial(
-        asynchronous, backend="multiprocessing", exchange="shm", envs_per_worker=4
-    ),
+SLOTS: dict[str, Any] = {"backend": "multiprocessing", "exchange": "shm"}
+TORCHRL: dict[str, Callable[[Makers], Way]] = {
+    "AsyncEnvPool, shared slots": partial(asynchronous, **SLOTS),
+    "AsyncEnvPool, shared slots, 4 per worker": partial(asynchronous, **SLOTS, envs_per_worker=4),
     "AsyncEnvPool, threads": partial(asynchronous, backend="threading"),
-    "ParallelEnv": partial(lockstep, workers=None),
+    "ParallelEnv": partial(lockstep, workers=0),
     "ParallelEnv, 2 workers": partial(lockstep, workers=2),
 }
-
-
-def run(meter: Meter, way: str, series: str) -> None:
-    """Step with a way. A round is as many steps as there are environments."""
-    warnings.simplefilter("ignore")
-    multiprocessing.set_start_method("fork", force=True)  # workers that each import torch start a minute later
-    (pool if way == POOL else TORCHRL[way])(meter, series)
 
 
 def _wrapped(make: Callable[[], Any]) -> Any:
@@ -162,41 +156,35 @@ def _wrapped(make: Callable[[], Any]) -> Any:
     return GymWrapper(make(), categorical_action_encoding=True)
 
 
-def _repeat(meter: Meter, n: int, step: Callable[[], int]) -> None:
-    """Rounds of `n` steps. A step returns how many environments have taken one."""
+def run(meter: Meter, way: str, series: str) -> None:
+    """Step with a way. A round is as many steps as there are environments."""
+    warnings.simplefilter("ignore")
+    multiprocessing.set_start_method("fork", force=True)  # workers that each import torch start a minute later
+    _, make, workers = SERIES[series]
+    step, close = pool(make, workers) if way == POOL else TORCHRL[way](make)
     rounds, over = meter.warmup, 0
     while rounds:
         taken = over
-        while taken < rounds * n:
+        while taken < rounds * len(make):
             taken += step()
-        over = taken - rounds * n
+        over = taken - rounds * len(make)
         rounds = meter.next_lap()
+    close()
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure all series, and print a table."""
-    starts = int(arguments[0]) if arguments else 5
+    count = int(arguments[0]) if arguments else 5
     for name, series in SERIES.items():
-        subjects = [
-            Subject(way, {"kernel": "benchmarks.pool_dispatch:run", "parameters": {"way": way, "series": name}})
-            for way in (POOL, *TORCHRL)
-        ]
-        blocks = []
-        for start in range(starts):
-            print(f"{series.title}: start {start + 1} of {starts} ...", file=sys.stderr, flush=True)
-            blocks.append(block.run(subjects, EFFORT, f"{name} {start}"))
         print(f"{series.title}: steps per second of {POOL}, as a ratio to TorchRL's", flush=True)
-        for line in table(blocks):
-            print(f"  {line}", flush=True)
+        orders = {way: {"way": way, "series": name} for way in (POOL, *TORCHRL)}
+        blocks = starts("benchmarks.pool_dispatch:run", orders, POOL, EFFORT, count)
+        ratios = {way: gain(blocks, POOL, way) for way in TORCHRL}
+        if known := [one for one in ratios.values() if isinstance(one, Estimate)]:
+            ratios["the best of these"] = intervals.least(known)
+        for way, ratio in ratios.items():
+            print(f"  {way:42} {shown(ratio)}", flush=True)
     return 0
-
-
-def table(blocks: Sequence[Mapping[str, Measured]]) -> list[str]:
-    """A line for each way of TorchRL, and one for the best of them."""
-    ratios = {way: gain(blocks, POOL, way) for way in TORCHRL}
-    lines = [f"{way:42} {one if isinstance(one, str) else shown(one)}" for way, one in ratios.items()]
-    known = [one for one in ratios.values() if isinstance(one, Estimate)]
-    return [*lines, f"{'the best of these':42} {shown(intervals.least(known))}"] if known else lines
 
 
 if __name__ == "__main__":

@@ -1,43 +1,74 @@
-"""Large programs: what elaboration, start-up and a tag cost where there are very many reactors."""
+"""Programs that `overhead` has no shape for: large ones, which are asked once, and tags that a meter counts."""
 
 from __future__ import annotations
 
-from benchmarks.meter import Meter
-from benchmarks.shapes import Client, MeteredTicker, Ping, Ticker
+from benchmarks.meter import Meter, MeteredProbe
 from reactorlib import (
     HOUR,
     MSEC,
     USEC,
     Bank,
     Input,
+    LogicalAction,
     Mode,
     Output,
     Reactor,
     Timer,
     connect,
-    interleaved,
     reaction,
+    request_stop,
     reset,
+    startup,
 )
+from workloads.overhead.reactors import Member
+
+
+class ActionLoop(Reactor):
+    """A tag is one event of a logical action, which schedules the next: 1 reaction."""
+
+    again = LogicalAction[int](min_delay="delay")
+
+    def __init__(self, meter: Meter, delay: int) -> None:
+        self.probe = MeteredProbe(meter)
+
+    @reaction(startup, again, effects=again)
+    def step(self, again: LogicalAction[int]) -> None:
+        self.probe.round()
+        again.schedule(value=0)
 
 
 class Quiet(Reactor):
-    """Two banks of reactors, `reactors` in all, that are connected and idle; one timer fires, a tag each time."""
+    """A timer whose tags the meter counts, and two banks, of `reactors` in all, that are connected and idle."""
+
+    tick = Timer(offset=0, period=1 * USEC)
 
     def __init__(self, meter: Meter, reactors: int) -> None:
-        self.metered = MeteredTicker(meter, 0, 1 * MSEC)
-        half = reactors // 2
-        self.sources = Bank(Client, half)
-        self.sinks = Bank(Client, half)
-        connect(self.sources.reply, self.sinks.request)
+        self.probe = MeteredProbe(meter)
+        self.sources = Bank(Member, reactors // 2)
+        self.sinks = Bank(Member, reactors // 2)
+        connect(self.sources.passed, self.sinks.taken)
+
+    @reaction(tick)
+    def count(self, tick: Timer) -> None:
+        self.probe.round()
 
 
-class QuietTimers(Reactor):
-    """Reactors that each wait for a timer of their own, far in the future; one timer fires, a tag each time."""
+class Waiting(Reactor):
+    """Waits for a timer of its own, far in the future."""
+
+    tick = Timer(offset=lambda bank_index: 100_000 * HOUR + bank_index * MSEC)
+
+    @reaction(tick)
+    def end(self, tick: Timer) -> None:
+        request_stop()
+
+
+class QuietTimers(Quiet):
+    """The same timer, and `reactors` that wait for one each."""
 
     def __init__(self, meter: Meter, reactors: int) -> None:
-        self.metered = MeteredTicker(meter, 0, 1 * USEC)
-        self.waiting = Bank(Ticker, reactors, 1 * HOUR, 1 * MSEC, 100_000 * HOUR)
+        self.probe = MeteredProbe(meter)
+        self.waiting = Bank(Waiting, reactors)
 
 
 class Switcher(Reactor):
@@ -67,13 +98,57 @@ class QuietSwitches(QuietTimers):
         self.switcher = Switcher()
 
 
-class Timers(Reactor):
-    """Independent timers: every tag belongs to one of them, each of which fires once per round of `timers` tags."""
+class Asker(Reactor):
+    """Asks once, and stops the program when it is answered."""
 
-    def __init__(self, meter: Meter, timers: int) -> None:
-        self.metered = MeteredTicker(meter, 0, timers * USEC)  # counts rounds, not tags
-        if timers > 1:
-            self.others = Bank(Ticker, timers - 1, timers * USEC, 1 * USEC, 1 * USEC)
+    answer = Input[int]()
+    request = Output[int]()
+
+    @reaction(startup, effects=request)
+    def ask(self, request: Output[int]) -> None:
+        request.set(1)
+
+    @reaction(answer)
+    def stop(self, answer: Input[int]) -> None:
+        request_stop()
+
+
+class Collector(Reactor):
+    """Receives from every member of a bank."""
+
+    replies = Input[int](width="width")
+    reply = Output[int]()
+
+    def __init__(self, width: int) -> None:
+        pass
+
+    @reaction(replies, effects=reply)
+    def collect(self, replies: Input[int], reply: Output[int]) -> None:
+        reply.set(sum(port.value for port in replies))
+
+
+class Star(Reactor):
+    """A bank that is asked, and one collector of its replies: `clients` + 3 reactions."""
+
+    def __init__(self, clients: int) -> None:
+        self.asker = Asker()
+        self.clients = Bank(Member, clients)
+        self.collector = Collector(clients)
+        connect(self.asker.request, self.clients.taken)
+        connect(self.clients.passed, self.collector.replies)
+        connect(self.collector.reply, self.asker.answer)
+
+
+class AllToAll(Reactor):
+    """Two banks of `width`, every member of one connected to every member of the other: `width` ** 2 connections."""
+
+    def __init__(self, width: int) -> None:
+        self.asker = Asker()
+        self.members = Bank(Member, width)
+        self.collectors = Bank(Collector, width, width)
+        connect(self.asker.request, self.members.taken)
+        connect(self.members.passed, self.collectors.replies)
+        connect(self.collectors[0].reply, self.asker.answer)
 
 
 class Node(Reactor):
@@ -88,60 +163,19 @@ class Node(Reactor):
             connect(self.request, self.nodes.request)
             connect(self.nodes[0].reply, self.reply)
         else:
-            self.leaf = Client()
-            connect(self.request, self.leaf.request)
-            connect(self.leaf.reply, self.reply)
+            self.leaf = Member()
+            connect(self.request, self.leaf.taken)
+            connect(self.leaf.passed, self.reply)
 
 
 class Tree(Reactor):
-    """A hierarchy. A tag is a request to all leaves, and one answer. It has `children` ** `depth` + 1 reactions."""
+    """A hierarchy. All leaves are asked, and one answers: `children` ** `depth` + 2 reactions."""
 
-    def __init__(self, meter: Meter, depth: int, children: int) -> None:
-        self.ping = Ping(meter)
+    def __init__(self, depth: int, children: int) -> None:
+        self.asker = Asker()
         self.top = Node(depth, children)
-        connect(self.ping.ball, self.top.request)
-        connect(self.top.reply, self.ping.back, after=0)
-
-
-class Spreader(Reactor):
-    """Sends what it receives to every member of the other bank."""
-
-    request = Input[int]()
-    out = Output[int](width="width")
-
-    def __init__(self, width: int) -> None:
-        pass
-
-    @reaction(request, effects=out)
-    def spread(self, request: Input[int], out: Output[int]) -> None:
-        for port in out:
-            port.set(request.value)
-
-
-class Collector(Reactor):
-    """Receives from every member of the other bank."""
-
-    inp = Input[int](width="width")
-    reply = Output[int]()
-
-    def __init__(self, width: int) -> None:
-        pass
-
-    @reaction(inp, effects=reply)
-    def collect(self, inp: Input[int], reply: Output[int]) -> None:
-        reply.set(sum(port.value for port in inp))
-
-
-class AllToAll(Reactor):
-    """Two banks of `width`, every member of one connected to every member of the other: `width` ** 2 connections."""
-
-    def __init__(self, meter: Meter, width: int) -> None:
-        self.ping = Ping(meter)
-        self.spreaders = Bank(Spreader, width, width)
-        self.collectors = Bank(Collector, width, width)
-        connect(self.ping.ball, self.spreaders.request)
-        connect(interleaved(self.spreaders.out), self.collectors.inp)
-        connect(self.collectors[0].reply, self.ping.back, after=0)
+        connect(self.asker.request, self.top.request)
+        connect(self.top.reply, self.asker.answer)
 
 
 # In Lingua Franca: a reactor with something of everything.

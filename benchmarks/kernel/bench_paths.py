@@ -8,11 +8,11 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks.meter import Meter
 from benchmarks.paths import HOT
 
-WARMUP, TAGS = 100, 2_000
-WHOLE = ("elaboration", "start")  # a repetition is a whole program
+USUAL = 50  # repetitions, of a block of 1,000 reactions
+OTHERS = {"actions": 2_000, "elaboration": 10, "start": 10}  # of a tag, and of a whole program
 
 
 @pytest.mark.parametrize("name", HOT)
 def bench_path(benchmark: BenchmarkFixture, name: str) -> None:
-    tags = 10 if name in WHOLE else TAGS
-    benchmark(lambda: HOT[name](Meter(min(WARMUP, tags), tags)))
+    count = OTHERS.get(name, USUAL)
+    benchmark(lambda: HOT[name](Meter(max(1, count // 20), count)))

@@ -25,7 +25,6 @@ class Claim:
     figures: Sequence[float]
     unit: str
     at_most: float | None = None
-    at_least: float | None = None
     note: str = ""
 
     @property
@@ -36,23 +35,11 @@ class Claim:
     def verdict(self) -> Verdict:
         if not self.figures:
             return "SKIP"
-        if self.at_most is None and self.at_least is None:
+        if self.at_most is None:
             return "INFO"
-        if self._keeps(self.figure):
+        if self.figure <= self.at_most:
             return "PASS"
-        interval = intervals.mean(self.figures)
-        return "OPEN" if self._keeps(interval.low) or self._keeps(interval.high) else "FAIL"
-
-    def _keeps(self, figure: float) -> bool:
-        at_most, at_least = self.at_most, self.at_least
-        return (at_most is None or figure <= at_most) and (at_least is None or figure >= at_least)
-
-    @property
-    def limit(self) -> str:
-        """The limit in words, empty without one."""
-        if self.at_most is not None:
-            return f"at most {number(self.at_most)}"
-        return "" if self.at_least is None else f"at least {number(self.at_least)}"
+        return "OPEN" if intervals.mean(self.figures).low <= self.at_most else "FAIL"
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -61,7 +48,7 @@ class Claim:
             self.verdict,
             self.name,
             f"{number(self.figure)} {self.unit}".rstrip() if figures else "-",
-            self.limit,
+            "" if self.at_most is None else f"at most {number(self.at_most)}",
             f"{number(min(figures))} – {number(max(figures))}" if len(figures) > 1 else "",
             self.note,
         )

@@ -34,13 +34,11 @@ def claim(row: Row, blocks: Sequence[Found]) -> Claim:
     sides = [found[cost.name] for found in blocks for cost in row.costs]
     failure = next((one.failure for one in sides if one.failure), "")
     figures = [] if failure else [_figure(row, found) for found in blocks]
-    return Claim(row.name, figures, "x" if row.over else "us", row.at_most, row.at_least, failure or row.note)
+    return Claim(row.name, figures, "x" if row.over else "us", row.at_most, failure or row.note)
 
 
 def _figure(row: Row, found: Found) -> float:
     figure = _cost_us(row.cost, found)
-    if row.beyond is not None:
-        figure -= _cost_us(row.beyond, found)
     return figure if row.over is None else figure / _cost_us(row.over, found)
 
 

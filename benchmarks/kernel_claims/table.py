@@ -13,11 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import paths
-from benchmarks.meter import Meter
-from benchmarks.shapes import FanOut
-from benchmarks.structures import AllToAll, Tree
 from harness.measure.measured_processes import workload_order
-from reactorlib import Program, Reactor, elaborate
+from workloads.overhead.task import Task
 
 
 @dataclass(frozen=True)
@@ -39,25 +36,25 @@ def cost(path: paths.Path, per: int = 1, **parameters: Any) -> Cost:
     return Cost(paths.order(path, **parameters), per)
 
 
+def of_shape(name: str, actors: int = 0, messages: int = 0, **more: bool) -> Cost:
+    """The cost of a reaction in a shape of `overhead`."""
+    task = Task(name, actors, messages)
+    return cost(paths.overhead, task.units_per_round, shape=name, actors=actors, messages=messages, **more)
+
+
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: a cost in us.
-
-    With `beyond`, that cost is subtracted. With `over`, the rest is divided by that one. A line without a limit only
-    informs.
-    """
+    """A line of the table: a cost in us, or with `over` its ratio to that one. Without a limit, a line only informs."""
 
     name: str
     cost: Cost
-    beyond: Cost | None = None
     over: Cost | None = None
     at_most: float | None = None
-    at_least: float | None = None
     note: str = ""
 
     @property
     def costs(self) -> list[Cost]:
-        return [one for one in (self.cost, self.beyond, self.over) if one is not None]
+        return [self.cost] if self.over is None else [self.cost, self.over]
 
 
 # A method's call in a plain Python loop.
@@ -71,70 +68,67 @@ class Size:
     blocks: int = 5
     sweeps: int = 16
     many_clients: int = 4_096
-    few_reactors: int = 100
     many_reactors: int = 100_000
     bank: int = 4_000
-    growth: int = 4  # a program is compared with one so many times larger
-    tree_depth: int = 5
-    tree_children: int = 4
-    all_to_all: int = 50
+    depth: int = 5  # of a tree
+    width: int = 50  # of banks that are connected all to all
     timers: int = 1_000
     processes: int = 15
-    loop_tags: int = 10_000_000
+    rounds: int = 10_000  # of 1,000 tags each
     lines: int = 1_000  # of a program's text
 
 
 TINY = Size(
-    blocks=1, sweeps=2, many_clients=64, few_reactors=10, many_reactors=100, bank=50, tree_depth=2, tree_children=2,
-    all_to_all=4, timers=20, processes=2, loop_tags=20_000, lines=100,
+    blocks=1, sweeps=2, many_clients=64, many_reactors=200, bank=50, depth=2, width=4, timers=20, processes=2,
+    rounds=100, lines=100,
 )  # fmt: skip
 
 
 def _fan_out(_size: Size) -> Iterator[Row]:
-    name, ours = "fan-out to 16 and gather", cost(paths.fan_out, per=17, clients=16)
+    name, ours = "fan-out to 16 and gather", of_shape("fan_out", 16)
     yield Row(f"{name}: a reaction", ours)
     yield Row(f"{name}: a reaction / a plain call", ours, over=CALL, at_most=5)
-    yield from _against_xronos(name, "fan_out", 17, 5)
+    yield from _against_xronos(name, "fan_out", 0.2)
 
 
 def _ping_pong(_size: Size) -> Iterator[Row]:
-    yield Row("ping-pong: a reaction", cost(paths.ping_pong, per=2))
-    yield from _against_xronos("ping-pong", "ping_pong", 2, 2)
+    yield Row("ping-pong: a reaction", of_shape("ping_pong"))
+    yield from _against_xronos("ping-pong", "ping_pong", 0.5)
 
 
-def _against_xronos(name: str, shape: str, per: int, at_least: float) -> Iterator[Row]:
-    parameters = {"shape": shape, "actors": per - (shape == "fan_out"), "messages_per_round": 100}
+def _against_xronos(name: str, shape: str, at_most: float) -> Iterator[Row]:
+    parameters: dict[str, Any] = {"shape": shape, "messages_per_round": 100}
+    per = Task(**parameters).units_per_round
     for told, wall in (("CPU time, of all threads", False), ("wall time", True)):
-        theirs, ours = (
-            Cost(workload_order("overhead", backend, parameters), 100 * per, wall)
-            for backend in ("xronos", "reactor-inline")
+        ours, theirs = (
+            Cost(workload_order("overhead", backend, parameters), per, wall) for backend in ("reactor-inline", "xronos")
         )
-        yield Row(f"{name}: xronos / reactorlib, {told}", theirs, over=ours, at_least=at_least)
+        yield Row(f"{name}: reactorlib / xronos, {told}", ours, over=theirs, at_most=at_most)
 
 
 def _many_clients(size: Size) -> Iterator[Row]:
-    many, few = (cost(paths.fan_out, per=count + 1, clients=count) for count in (size.many_clients, 16))
+    many, few = (of_shape("fan_out", clients, messages=20) for clients in (size.many_clients, 16))
     yield Row(f"a reaction with {size.many_clients:,} clients / with 16", many, over=few, at_most=1.5)
 
 
 def _tags(_size: Size) -> Iterator[Row]:
-    yield Row("a tag of an `after` 0 loop", cost(paths.loop))
+    yield Row("a tag of an `after` 0 ring", of_shape("thread_ring"))
     yield Row("a tag of a logical action, now", cost(paths.actions, delay_us=0))
     yield Row("a tag of a logical action, 1 us later", cost(paths.actions, delay_us=1))
 
 
 def _tracing(_size: Size) -> Iterator[Row]:
-    before, after = (cost(paths.fan_out, clients=16, after_trace=traced) for traced in (False, True))
+    before, after = (of_shape("fan_out", 16, after_trace=traced) for traced in (False, True))
     yield Row("trace off: after a run with a trace / before", after, over=before, at_most=1.05, note="nothing is left")
-    off, on = (cost(paths.fan_out, per=17, clients=16, trace=traced) for traced in (False, True))
-    yield Row("trace on: added to a reaction", on, beyond=off)
-    yield Row("trace on: added to a reaction / a plain call", on, beyond=off, over=CALL, at_most=20)
+    traced = of_shape("fan_out", 16, trace=True)
+    yield Row("trace on: a reaction", traced)
+    yield Row("trace on: a reaction / a plain call", traced, over=CALL, at_most=25)
 
 
 def _timers(size: Size) -> Iterator[Row]:
     many, few = size.timers, max(2, size.timers // 100)
-    walked, fewer = (cost(paths.timers, per=count, count=count, walked=True) for count in (many, few))
-    yield Row(f"{many:,} timers: a reaction with its tag", cost(paths.timers, per=many, count=many))
+    walked, fewer = (of_shape("timers", count, walked=True) for count in (many, few))
+    yield Row(f"{many:,} timers: a reaction with its tag", of_shape("timers", many))
     yield Row(f"{many:,} timers: the same, walked", walked)
     yield Row(f"walked: {many:,} timers / {few}", walked, over=fewer, at_most=1.5)
 
@@ -143,16 +137,15 @@ def _elaboration(size: Size) -> Iterator[Row]:
     bank = cost(paths.elaboration, per=size.bank, clients=size.bank)
     yield Row(f"elaborating a bank of {size.bank:,}: a reactor", bank)
     yield Row(f"elaborating a bank of {size.bank:,}: a reactor / a plain call", bank, over=CALL, at_most=1_500)
-    children = {"children": size.tree_children}
-    for what, cls, small, large in (
-        ("banks", FanOut, {"clients": size.bank}, {"clients": size.bank * size.growth}),
-        ("hierarchies", Tree, {"depth": size.tree_depth, **children}, {"depth": size.tree_depth + 1, **children}),
-        ("all-to-all", AllToAll, {"width": size.all_to_all}, {"width": size.all_to_all * round(size.growth**0.5)}),
-    ):
-        sizes = [(links(made(cls, parameters)), parameters) for parameters in (small, large)]
+    grown = (
+        ("Star", "client", [(count, {"clients": count}) for count in (size.bank, 4 * size.bank)]),
+        ("Tree", "leaf", [(4**depth, {"depth": depth, "children": 4}) for depth in (size.depth, size.depth + 1)]),
+        ("AllToAll", "connection", [(width**2, {"width": width}) for width in (size.width, 2 * size.width)]),
+    )
+    for shape, unit, sizes in grown:
         for phase, path in (("elaborating", paths.elaboration), ("starting", paths.start)):
-            less, more = (cost(path, per=count, shape=cls.__name__, **parameters) for count, parameters in sizes)
-            name = f"{phase} {what}, per link: {more.per:,} / {less.per:,}"
+            less, more = (cost(path, per=count, shape=shape, **parameters) for count, parameters in sizes)
+            name = f"{phase} {shape}, per {unit}: {more.per:,} / {less.per:,}"
             yield Row(name, more, over=less, at_most=1.5)
 
 
@@ -170,19 +163,8 @@ def _idle(size: Size) -> Iterator[Row]:
         ("QuietSwitches", "a switch", timers),
     )
     for shape, tag, what in shapes:
-        few, many = (cost(paths.idle, reactors=count, shape=shape) for count in (size.few_reactors, size.many_reactors))
-        yield Row(f"{tag} among {size.many_reactors:,} {what} / {size.few_reactors}", many, over=few, at_most=1.5)
-
-
-def made(cls: type[Reactor], parameters: Mapping[str, int]) -> Program:
-    """A program of a shape."""
-    return elaborate(cls, meter=Meter(1, 1), **parameters)
-
-
-def links(program: Program) -> int:
-    """Channels of ports, and of connections."""
-    connected = sum(len(connection.targets) for instance in program.instances for connection in instance.connections)
-    return len(program.cell_of) + connected
+        few, many = (cost(paths.idle, reactors=count, shape=shape) for count in (100, size.many_reactors))
+        yield Row(f"{tag} among {size.many_reactors:,} {what} / 100", many, over=few, at_most=1.5)
 
 
 # The table, by part. The subjects of a part are measured in turns.

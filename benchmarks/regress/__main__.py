@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from benchmarks.paths import HOT
 from benchmarks.regress.findings import Finding, find
@@ -60,10 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(one.judgement is Judgement.REGRESSION for one in found))
 
 
-def _terminate(number: int, _: object) -> NoReturn:
-    sys.exit(128 + number)  # the copies of the trees are removed on the way out
-
-
 def options() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
@@ -106,5 +101,4 @@ def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main())

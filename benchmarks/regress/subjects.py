@@ -20,7 +20,7 @@ FAST_BACKENDS = ("reactor-inline", "reactor-processes")
 def kernel_subjects(names: Sequence[str] = tuple(HOT)) -> Iterator[Subject]:
     """The hot paths of these names."""
     for name in names:
-        yield Subject(name, order(HOT[name]), on_one_cpu=True)
+        yield Subject(name, order(HOT[name].func, **HOT[name].keywords), on_one_cpu=True)
 
 
 def workload_subjects(

@@ -8,7 +8,6 @@ from `git archive`, which leaves nothing behind in the repository, even if it is
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -73,15 +72,9 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _extract(repository: Path, revision: str, target: Path) -> None:
-    with tempfile.TemporaryFile() as archive:
-        command = ["git", "-C", str(repository), "archive", revision, "--", *MEASURED]
-        try:
-            subprocess.run(command, stdout=archive, stderr=subprocess.PIPE, timeout=_GIT_SECONDS, check=True)
-        except subprocess.CalledProcessError as error:
-            reason = " ".join(error.stderr.decode(errors="replace").split())
-            raise UsageError(f"base {revision}: {reason or 'git archive failed'}") from None
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise UsageError(f"base {revision}: {error}") from None
-        archive.seek(0)
-        with tarfile.open(fileobj=archive) as tar:
+    with tempfile.NamedTemporaryFile(suffix=".tar") as archive:
+        command = ("archive", f"--output={archive.name}", revision, "--", *MEASURED)
+        if machine.git(repository, *command, limit_s=_GIT_SECONDS) is None:
+            raise UsageError(f"base {revision}: no commit of {repository} that has {' and '.join(MEASURED)}")
+        with tarfile.open(archive.name) as tar:
             tar.extractall(target, filter="data")

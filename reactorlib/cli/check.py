@@ -22,7 +22,7 @@ ARGUMENTS = TARGET
 
 def run(options: argparse.Namespace) -> Result:
     """Construct the program."""
-    cls, parameters = resolved(options, structure=None)
+    cls, parameters = resolved(options)
     program, faults = examine(cls, **parameters)
     reactors, reactions = len(program.instances), len(program.reactions)
     record = {"program": cls.__name__, "reactors": reactors, "reactions": reactions, "faults": faults}

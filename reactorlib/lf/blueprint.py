@@ -90,7 +90,8 @@ class Blueprint:
                 attributes[name] = method.__get__(reactor) if hasattr(method, "__get__") else method
             making = Making(reactor, values)
             for part in (*self.states, *self.children, *self.links):
-                with making.inside(part.mode), where(part.where), _told(part.name, part.where):
+                within: Any = nullcontext() if part.mode is None else instance_of(reactor).elements[part.mode.name]
+                with within, where(part.where), _told(part.name, part.where):
                     part.make(making)
 
         construct.__signature__ = _Signature.of(self)  # type: ignore[attr-defined]  # what inspect looks for
@@ -128,12 +129,6 @@ class Making:
     def __init__(self, reactor: Any, values: dict[str, Any]) -> None:
         self.reactor = reactor
         self.scope = {"bank_index": reactor.bank_index, **values, "self": reactor, WIDTH_OF: self.width}
-
-    def inside(self, mode: Mode | None) -> Any:
-        """A block whose contents belong to a mode."""
-        if mode is None:
-            return nullcontext()
-        return instance_of(self.reactor).elements[mode.name]
 
     def contain(self, name: str, cls: type[Reactor], width: Value | None, arguments: dict[str, Value]) -> None:
         """Make a contained reactor, or a bank, whose arguments may depend on the index of each member."""

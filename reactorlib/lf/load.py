@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import copyreg
 import re
 import sys
 import weakref
-from contextlib import suppress
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,10 +13,10 @@ from typing import Any
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ElaborationError
 from reactorlib.lf.blueprint import warn
-from reactorlib.lf.bodies import execute, statements
+from reactorlib.lf.bodies import execute
 from reactorlib.lf.files import Files
 from reactorlib.lf.names import new_module, package_of
-from reactorlib.lf.syntax import File, Method, codes
+from reactorlib.lf.syntax import codes
 from reactorlib.lf.translate import LfProgram, Translation
 from reactorlib.tag import Time
 
@@ -27,15 +24,12 @@ LOADED = "<loaded>"  # the name, in a program's module, of the LfProgram that it
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
 ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
-PACKAGE_OF = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
-              "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
-def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
+def load(path: str | Path, reactor: str | None = None) -> type[Reactor]:
     """The main reactor of a Lingua Franca file, or the one of that name, as a reactor class.
 
-    Its parameters are the reactor's; `run_options` gives what its target properties ask of `run`. With `structure` all
-    code is left out (with None, where the target is not Python), so that any program can be drawn and checked. Raises
+    Its parameters are the reactor's; `run_options` gives what its target properties ask of `run`. Raises
     ElaborationError with all faults of all files. Warns of properties without a meaning here: LinguaFrancaWarning.
 
     >>> import pathlib, tempfile
@@ -47,7 +41,7 @@ def load(path: str | Path, reactor: str | None = None, *, structure: bool | None
     hello world
     """
     path = Path(path)
-    return load_as(path, free_name(path), reactor, structure)
+    return load_as(path, free_name(path), reactor)
 
 
 def free_name(path: Path) -> str:
@@ -56,10 +50,10 @@ def free_name(path: Path) -> str:
     return next(name for name in names if name not in sys.modules)
 
 
-def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:
+def load_as(path: str | Path, module: str, reactor: str | None) -> type[Reactor]:
     """`load` into a module of that name, or from the one there is: what the pickle of a class asks for."""
     there = vars(sys.modules[module]).get(LOADED, lambda: None)() if module in sys.modules else None
-    return (there or loaded(Path(path), module, structure)).chosen(reactor)
+    return (there or loaded(Path(path), module)).chosen(reactor)
 
 
 def _pickled(cls: Any) -> Any:
@@ -70,24 +64,18 @@ def _pickled(cls: Any) -> Any:
 copyreg.pickle(type(Reactor), _pickled)
 
 
-def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
+def loaded(path: Path, module: str) -> LfProgram:
     """A file whose reactors have become classes. Raises ElaborationError."""
     files = Files(path)
     target = files.main.target
-    is_python = target.lower() in ("python", "py")
-    structure = not is_python if structure is None else structure
-    if not structure and not is_python:
-        words = "and only bodies in Python run here: its structure can be drawn and checked"
-        raise ElaborationError([f"{path}: its target is {target}, {words}"])
-    names = None if structure else new_module(module, path.resolve())
-    program = LfProgram(path, files, names)
+    if target.lower() not in ("python", "py"):
+        raise ElaborationError([f"{path}: its target is {target}, and only bodies in Python run here"])
+    program = LfProgram(path, files, new_module(module, path.resolve()))
     try:
-        if names is not None:
-            _prepare(program)
+        _prepare(program)
         program.make()
-        if names is not None:  # pickles find the program as long as one of its classes lives
-            vars(names)[LOADED] = weakref.ref(program)
-            weakref.finalize(program, sys.modules.pop, module, None).atexit = False
+        program.names[LOADED] = weakref.ref(program)  # pickles find the program as long as one of its classes lives
+        weakref.finalize(program, sys.modules.pop, module, None).atexit = False
     except BaseException:
         sys.modules.pop(module, None)
         raise
@@ -96,11 +84,9 @@ def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
 
 def _prepare(program: LfProgram) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
-    assert program.names is not None
     _find_files(program)
     federated = [reactor for reactor in program.files.main.reactors if "federated" in reactor.kinds]
     for file in program.files.files.values():
-        _refuse_missing(program, file)
         for code in codes(file) if federated else ():
             if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
                 program.fault(f"{file.path}:{code.line}", ONE_PROGRAM)
@@ -115,23 +101,6 @@ def _prepare(program: LfProgram) -> None:
             warn(f"the target property {entry.name!r} has no meaning here", entry.where)
     for reactor in federated:
         warn("the federates run as one program with one logical time; there is no RTI", reactor.where)
-
-
-def _refuse_missing(program: LfProgram, file: File) -> None:
-    """Note the modules that preambles import and that are not installed. An import within `try` may fail."""
-    members = [member for reactor in file.reactors for member in reactor.members]
-    for preamble in (*file.preambles, *(m for m in members if isinstance(m, Method) and not m.name)):
-        found: list[ast.stmt] = []
-        with suppress(SyntaxError):  # which is a fault of its own
-            found = statements(preamble.code)
-        for statement in found:
-            names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
-            if isinstance(statement, ast.ImportFrom) and not statement.level:
-                names = [str(statement.module)]
-            for name in dict.fromkeys(name.partition(".")[0] for name in names):
-                if name not in sys.modules and find_spec(name) is None:
-                    words = f"no module {name!r} is installed: pip install {PACKAGE_OF.get(name, name)}"
-                    program.fault(f"{file.path}:{preamble.code.line + statement.lineno - 2}", words)
 
 
 def _find_files(program: LfProgram) -> None:

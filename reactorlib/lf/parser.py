@@ -116,22 +116,23 @@ class _FileParser(Expressions):
         self.taken(";")
         return syntax.Method("", (), code)
 
-    def attributes(self) -> dict[str, tuple[Any, ...]]:
-        found: dict[str, tuple[Any, ...]] = {}
+    def attributes(self) -> set[str]:
+        """The names of attributes, whose arguments are read over."""
+        found: set[str] = set()
         while self.taken("@"):
-            name = self.name("the name of an attribute")
-            found[name] = self.several(self.attribute, ")") if self.taken("(") else ()
+            found.add(self.name("the name of an attribute"))
+            if self.taken("("):
+                self.several(self.attribute, ")")
         return found
 
-    def attribute(self) -> Any:
+    def attribute(self) -> None:
         if self.token.kind == "name" and self.ahead().text == "=":
             self.next()
             self.next()
-        value = self.expression()
-        return value.value if isinstance(value, syntax.Literal) else None
+        self.expression()
 
     def reactor(self) -> syntax.ReactorTree:
-        attributes = self.attributes()
+        self.attributes()
         where, kinds = self.where, set()
         while self.at("main", "federated", "realtime"):
             kinds.add(self.next().text)
@@ -144,9 +145,7 @@ class _FileParser(Expressions):
         self.host()
         extends = self.several(lambda: self.name("the name of a reactor")) if self.taken("extends") else ()
         members = self.members(True)
-        return syntax.ReactorTree(
-            name, frozenset(kinds), parameters, extends, members, attributes, self.text.path, where
-        )
+        return syntax.ReactorTree(name, frozenset(kinds), parameters, extends, members, self.text.path, where)
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
         """The members in the braces of a reactor or a mode."""

@@ -136,14 +136,13 @@ Member = Method | ReactionTree | ConnectionTree | Named
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReactorTree:
-    """A reactor definition. The arguments of `attributes` by name; `path` is that of its file."""
+    """A reactor definition; `path` is that of its file."""
 
     name: str
     kinds: frozenset[str]  # main, federated, realtime
     parameters: tuple[Variable, ...]
     extends: tuple[str, ...]
     members: tuple[Member, ...]
-    attributes: dict[str, tuple[Any, ...]]
     path: str
     where: str
 

@@ -31,11 +31,10 @@ SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": 
 class LfProgram:
     """All classes that the files of a program define, made when they are asked for, with one module for all bodies."""
 
-    def __init__(self, path: Path, files: Files, module: ModuleType | None) -> None:
+    def __init__(self, path: Path, files: Files, module: ModuleType) -> None:
         self.path = path
         self.files = files
-        self.module = module  # None: code is left out
-        self.names = None if module is None else vars(module)
+        self.names = vars(module)
         self.faults: list[str] = []
         self.classes: dict[str, type[Reactor]] = {}  # that the file itself defines
         self.translations: dict[syntax.ReactorTree, Translation | None] = {}
@@ -91,10 +90,8 @@ class Translation(Blueprint):
         self._contained: dict[str, Translation | None] = {}
         self._reactions: list[tuple[syntax.ReactionTree, elements.Mode | None]] = []
         self._connections: list[tuple[syntax.ConnectionTree, elements.Mode | None]] = []
-        attributes = (syntax.Property(n, v[0], reactor.where) for n, v in reactor.attributes.items() if v)
-        self.properties = {entry.name: entry for entry in (*self._file.properties, *attributes)}
-        module = program.module
-        self.address = str(program.path), module.__name__ if module else "", reactor.name, module is None
+        self.properties = {entry.name: entry for entry in self._file.properties}
+        self.address = str(program.path), program.names["__name__"], reactor.name
         self.federated = "federated" in reactor.kinds
         self.cls = self._made(list(self._linear(reactor, ())))
 
@@ -111,9 +108,8 @@ class Translation(Blueprint):
         inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
         self._viewed = viewed(inputs, syntax.codes(tuple(self._reactions)))
         self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
-        module = self.program.module
         body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.constructor(),
-                "__lf__": self, "__module__": __name__ if module is None else module.__name__,
+                "__lf__": self, "__module__": self.program.names["__name__"],
                 "__annotations__": dict.fromkeys(self.methods, "Final")}  # fmt: skip  # a preamble's, shared as there
         made: type[Reactor] = type(self.name, (LinguaFrancaReactor,), body)
         return made
@@ -149,14 +145,16 @@ class Translation(Blueprint):
             return bodies.value_of(tree, dict.fromkeys((*self.defaults, "bank_index", *more)), self.program.names)
         return lambda _: None
 
-    def _of_parameters(self, tree: syntax.Expression | None, value: Callable[[bodies.Value, bodies.Scope], Any]) -> Any:
+    def _of_parameters(
+        self, tree: syntax.Expression | None, convert: Callable[[Any], Any] = lambda value: value
+    ) -> Any:
         """An expression as the kernel takes it: a value, or a function whose arguments are named like parameters."""
         if tree is None or isinstance(tree, syntax.Literal):
             return None if tree is None else tree.value
         found = self._value(tree)
 
         def evaluated(**scope: Any) -> Any:
-            return value(found, scope)
+            return convert(found(scope))
 
         names = dict.fromkeys([*self.defaults, "bank_index"])
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -164,19 +162,7 @@ class Translation(Blueprint):
         return evaluated
 
     def _time(self, tree: syntax.Expression | None) -> Any:
-        return self._of_parameters(tree, lambda value, scope: bodies.as_time(value(scope)))
-
-    def _width(self, tree: syntax.Expression | None) -> Any:
-        return self._of_parameters(
-            tree, lambda value, scope: value({**scope, bodies.WIDTH_OF: lambda port: self._width_of(port, scope)})
-        )
-
-    def _width_of(self, reference: syntax.PortReference, scope: bodies.Scope) -> Any:
-        port = self.elements.get(reference.name) if reference.container is None else None
-        if not isinstance(port, elements.Port):
-            raise ValueError(f"widthof({reference}) is not known here")
-        width: Any = port.width
-        return 1 if width is None else width(**scope) if callable(width) else width
+        return self._of_parameters(tree, bodies.as_time)
 
     # Members
 
@@ -202,7 +188,7 @@ class Translation(Blueprint):
         earlier = self._places.get(name, "").rpartition(":")[2]
         if earlier:
             self._fault(place, f"{self.name}.{name} is declared in line {earlier} already")
-        elif self.program.module is not None and keyword.iskeyword(name):
+        elif keyword.iskeyword(name):
             self._fault(place, f"{name!r} is a word of Python's and cannot be a name")
         self._places[name] = place
 
@@ -221,7 +207,7 @@ class Translation(Blueprint):
             ))  # fmt: skip
             element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
         elif isinstance(member, syntax.PortTree):
-            width = self._width(member.width)
+            width = self._of_parameters(member.width)
             element = elements.Output(width) if member.output else elements.Input(width, mutable=member.mutable)
         else:
             times, policy = (self._time(member.first), self._time(member.second)), member.policy
@@ -233,8 +219,6 @@ class Translation(Blueprint):
 
     def _method(self, member: syntax.Method) -> None:
         names = self.program.names
-        if names is None:
-            return
         with self.program.noting():
             if member.name:
                 self.methods[member.name] = bodies.function(member.name, member.arguments, member.code, names)
@@ -293,9 +277,7 @@ class Translation(Blueprint):
             return False  # which is noted
         ports = [name for name, element in of.elements.items() if isinstance(element, elements.Port)]
         if reference.name not in ports:
-            self._fault(
-                reference.where, f"{of.name} has no port {reference.name!r}{did_you_mean(reference.name, ports)}"
-            )
+            self._fault(reference.where, f"{of.name} has no port {reference.name!r}", reference.name, ports)
         return reference.name in ports
 
     # Reactions
@@ -361,18 +343,15 @@ class Translation(Blueprint):
             return elements.Transition(element, history=reference.extra == "history")
         if reference.extra:
             modes = [name for name, element in self.elements.items() if isinstance(element, elements.Mode)]
-            self._fault(
-                reference.where, f"{self.name} has no mode {reference.name!r}{did_you_mean(reference.name, modes)}"
-            )
+            self._fault(reference.where, f"{self.name} has no mode {reference.name!r}", reference.name, modes)
         return element
 
     def _body(
         self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Collection[str]
     ) -> bodies.Function:
-        names = self.program.names
-        if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
+        if code is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
             with self.program.noting():
-                return bodies.function(name, arguments, code, names, first)
+                return bodies.function(name, arguments, code, self.program.names, first)
         return lambda _reactor, *_ports: None  # a body that was left out
 
 

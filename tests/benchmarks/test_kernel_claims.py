@@ -12,7 +12,7 @@ from benchmarks import paths
 from benchmarks.kernel_claims import __main__ as command
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.measure import claim
-from benchmarks.kernel_claims.processes import process_cost
+from benchmarks.kernel_claims.processes import process_ns
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
 from harness.measure.block import Measured
 from harness.measure.measured_processes import Subject
@@ -64,21 +64,18 @@ def blocks(**cpu_ns):
 @pytest.mark.parametrize(
     ("row", "figures", "unit"),
     [
-        (Row("a", cost(paths.loop, per=2)), [2.0, 4.0], "us"),
-        (Row("a", cost(paths.loop), over=cost(paths.chain)), [4.0, 2.0], "x"),
-        (Row("a", cost(paths.loop), beyond=cost(paths.chain)), [3.0, 4.0], "us"),
-        (Row("a", cost(paths.loop), beyond=cost(paths.chain), over=cost(paths.calls)), [6.0, 2.0], "x"),
+        (Row("a", cost(paths.idle, per=2)), [2.0, 4.0], "us"),
+        (Row("a", cost(paths.idle), over=cost(paths.actions)), [4.0, 2.0], "x"),
     ],
 )
 def test_a_row_is_made_of_the_costs_of_its_paths_block_by_block(row, figures, unit):
-    found = [blocks(loop=4_000, chain=1_000, calls=500), blocks(loop=8_000, chain=4_000, calls=2_000)]
-    made = claim(row, found)
+    made = claim(row, [blocks(idle=4_000, actions=1_000), blocks(idle=8_000, actions=4_000)])
     assert (made.figures, made.unit) == (pytest.approx(figures), unit)
 
 
 def test_a_path_that_cannot_run_is_a_line_without_figures():
-    missing = Measured(Subject("loop", {}), failure="ImportError: no such runtime")
-    made = claim(Row("a", cost(paths.loop), at_most=1), [{cost(paths.loop).name: missing}])
+    missing = Measured(Subject("idle", {}), failure="ImportError: no such runtime")
+    made = claim(Row("a", cost(paths.idle), at_most=1), [{cost(paths.idle).name: missing}])
     assert (made.verdict, made.note) == ("SKIP", "ImportError: no such runtime")
 
 
@@ -99,5 +96,5 @@ def test_an_unknown_part_is_refused(capsys):
 
 
 def test_a_process_that_fails_is_no_measurement():
-    with pytest.raises(RuntimeError, match="ended with 3"):
-        process_cost("raise SystemExit(3)", dict(os.environ))
+    with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
+        process_ns("raise SystemExit(3)", dict(os.environ))

@@ -7,7 +7,7 @@ from functools import partial
 import gymnasium
 import pytest
 
-from benchmarks import pool_dispatch
+from benchmarks import pool_dispatch, ray_options
 from benchmarks.meter import Meter
 from benchmarks.pool_dispatch import POOL, SERIES, TORCHRL, Series, Waiting
 from tests.harness.runs import engine
@@ -18,7 +18,7 @@ def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
 ) -> None:
     slow, fast, failing = list(TORCHRL)[:3]
     round_ns = {POOL: 500, slow: 2_000, fast: 1_000}
-    monkeypatch.setattr(pool_dispatch.block, "run", engine(lambda name: round_ns.get(name, 4_000), failing))
+    monkeypatch.setattr(ray_options.block, "run", engine(lambda name: round_ns.get(name, 4_000), failing))
     assert pool_dispatch.main(["3"]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
     for way, told in {slow: "4.00x", fast: "2.00x", failing: "no memory", "the best of these": "2.00x"}.items():
@@ -29,8 +29,9 @@ def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
 def test_the_pool_makes_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Series("", [partial(Waiting, 0.0, 0.0, 2)] * 4, 2)
     monkeypatch.setitem(SERIES, "short", made)
+    monkeypatch.setattr(pool_dispatch.multiprocessing, "set_start_method", lambda *_, **__: None)
     meter = Meter(1, 2, laps=2)
-    pool_dispatch.pool(meter, "short")
+    pool_dispatch.run(meter, POOL, "short")
     assert meter.next_lap() == 0
 
 

@@ -6,14 +6,14 @@ import sys
 import pytest
 
 from benchmarks import ray_options
-from benchmarks.ray_options import OPTIONS, SHARES, SIZES
+from benchmarks.ray_options import BACKENDS, OPTIONS, SHARES, SIZES
 from tests.choice import first
 from tests.harness.runs import engine
 from tests.pages import ROOT
 
 
 def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, capsys):
-    half, failing = list(OPTIONS[SHARES])[1:3]
+    half, failing = list(OPTIONS)[1:3]
     monkeypatch.setattr(ray_options.block, "run", engine(lambda name: 500 if name == half else 1_000, failing))
     assert ray_options.main(["--blocks", "3", "--backend", SHARES]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
@@ -30,7 +30,7 @@ def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, c
     ("backend", "option", "size"),
     first(
         1,
-        [(backend, option, size) for backend, options in OPTIONS.items() for option in options for size in SIZES],
+        [(backend, option, size) for backend in BACKENDS for option in OPTIONS for size in SIZES],
         "a Ray of its own for each option",
     ),
 )
