@@ -1,8 +1,8 @@
 """Draw the dataflow of a program: reactors, reactions, ports, banks, timers, actions, modes, delays.
 
-The format is that of the file's suffix: svg, html (one page with a legend, opens without a network) or mmd (Mermaid).
-For a PNG, convert the svg: rsvg-convert pipeline.svg -o pipeline.png. A program with a fault, such as a causality
-cycle, is drawn as far as possible, with the cycle marked. The fault is printed, and the exit code is 1.
+The format is that of the file's suffix: svg, html (one page with a legend, opens without a network), dot (Graphviz) or
+mmd (Mermaid). For a PNG, convert the svg: rsvg-convert pipeline.svg -o pipeline.png. A program with a fault, such as
+a causality cycle, is drawn as far as possible, with the cycle marked. The fault is printed, and the exit code is 1.
 
 examples:
   python -m reactorlib graph examples/rl_pipeline.py:Pipeline -o pipeline.svg
@@ -23,7 +23,7 @@ from reactorlib.view.diagram import WRITERS, diagram_of
 
 ARGUMENTS = [
     *TARGET,
-    option("-o", "--output", metavar="FILE", help="file.svg, .html or .mmd (default: print svg)"),
+    option("-o", "--output", metavar="FILE", help="file.svg, .html, .dot or .mmd (default: print svg)"),
     option("--format", choices=WRITERS, help="the format to print, or of a file with another suffix"),
     option("--unfold", action="store_true", help="draw every member of a bank"),
     option("--levels", action="store_true", help="write its level to each reaction"),

@@ -77,7 +77,7 @@ def test_graph_writes_a_file_or_prints(call, tmp_path):
 
 
 def test_graph_takes_parameters_and_overlays(call, tmp_path):
-    path = tmp_path / "powers.mmd"
+    path = tmp_path / "powers.dot"
     assert not call(
         "graph", POWERS, "--set", "workers=3", "--unfold", "--levels", "--workers", "2", "-o", str(path)
     ).code
@@ -207,7 +207,7 @@ def test_a_reader_that_has_enough_is_no_failure():
     ("arguments", "complaint"),
     [
         (["new", "x.c"], "x.c: the name of a Python file ends with .py"),
-        (["graph", POWERS, "-o", "x.png"], "x.png: the suffix names the format, one of svg, html, mmd"),
+        (["graph", POWERS, "-o", "x.png"], "x.png: the suffix names the format, one of svg, html, dot, mmd"),
         (["graph", POWERS, "-o", "no/such/x.svg"], "no/such/x.svg cannot be written"),
         (["trace", POWERS, "-o", "docs"], "docs cannot be written"),
         (["source", POWERS, "--trigger", "hub.x"], "'hub.x' triggers nothing here: one of Powers.hub.number"),

@@ -3,6 +3,8 @@
 import os
 import re
 import shlex
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -126,6 +128,21 @@ def test_a_program_shows_itself_in_a_notebook():
     assert shown == fragment_text(diagram_of(elaborate(HubAndWorkers)))
     Page(shown)
     assert "workers[4]" in shown
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("name", [*PROGRAMS, "hostile"])
+def test_graphviz_draws_the_dot(name):
+    text = WRITERS["dot"](hostile() if name == "hostile" else diagram(name))
+    done = subprocess.run(["dot", "-Tsvg"], input=text.encode(), capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_braces_and_quotes_of_a_dot_are_balanced(name):
+    text = re.sub(r'"(?:[^"\\]|\\.)*"', "", WRITERS["dot"](diagram(name)))
+    assert '"' not in text
+    assert text.count("{") == text.count("}")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
