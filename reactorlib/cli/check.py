@@ -22,7 +22,7 @@ ARGUMENTS = TARGET
 
 def run(options: argparse.Namespace) -> Result:
     """Construct the program."""
-    cls, parameters = resolved(options)
+    cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
     reactors, reactions = len(program.instances), len(program.reactions)
     record = {"program": cls.__name__, "reactors": reactors, "reactions": reactions, "faults": faults}

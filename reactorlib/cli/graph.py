@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> Result:
     if kind not in WRITERS:
         known = ", ".join(WRITERS)
         raise UsageError(f"{options.output}: the suffix names the format, one of {known}; or give --format")
-    cls, parameters = resolved(options)
+    cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
     workers = partition(program, options.workers).of_instance if options.workers and not faults else ()
     diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, workers=workers, faults=faults)

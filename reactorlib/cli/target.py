@@ -38,9 +38,12 @@ TARGET = [
 ]  # fmt: skip
 
 
-def resolved(options: argparse.Namespace) -> tuple[type[Reactor], dict[str, Any]]:
-    """The class and the arguments that the options name. Raises UsageError."""
-    cls = _class(options.target)
+def resolved(options: argparse.Namespace, structure: bool | None = False) -> tuple[type[Reactor], dict[str, Any]]:
+    """The class and the arguments that the options name. Raises UsageError.
+
+    With `structure` None, code in a Lingua Franca file for another target than Python is left out.
+    """
+    cls = _class(options.target, structure)
     return cls, _arguments(cls, options.settings)
 
 
@@ -61,7 +64,7 @@ def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str:
     return ""
 
 
-def _class(target: str) -> type[Reactor]:
+def _class(target: str, structure: bool | None) -> type[Reactor]:
     place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
     is_file = place.endswith((".lf", ".py"))
     if is_file and not Path(place).is_file():
@@ -69,7 +72,7 @@ def _class(target: str) -> type[Reactor]:
     if place.endswith(".lf"):
         from reactorlib.lf.load import load  # for these files only
 
-        return load(place, name or None)
+        return load(place, name or None, structure=structure)
     module = _module(place, is_file)
     classes = [cls for cls in vars(module).values() if _is_reactor(cls) and cls.__module__ == module.__name__]
     declared = f": it declares {', '.join(cls.__name__ for cls in classes) or 'no reactor'}"

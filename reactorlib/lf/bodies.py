@@ -126,10 +126,10 @@ def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
 # Values of expressions
 
 
-def value_of(tree: Expression, names: Collection[str], module: Names) -> Value:
+def value_of(tree: Expression, names: Collection[str], module: Names | None) -> Value:
     """The function of a scope, which holds `names`, that gives the value. Times are plain integers of nanoseconds.
 
-    Raises BodyError.
+    Without a `module`, as in a file for another target, code and texts mean nothing and are None. Raises BodyError.
     """
     if isinstance(tree, Literal):
         value = int(tree.value) if isinstance(tree.value, Time) else tree.value
@@ -140,6 +140,8 @@ def value_of(tree: Expression, names: Collection[str], module: Names) -> Value:
         # Of the reactor that the expression stands in: code alone sees the index of each member.
         return lambda scope: {**scope, **scope.get(AROUND, {})}[tree.name]
     if isinstance(tree, Code):
+        if module is None:
+            return lambda _: None
         visible = [name for name in names if name.isidentifier()]
         called = _defined("expression", visible, f" return (\n{' ' * tree.column}{tree.text}\n)", tree, module, 1)
         return lambda scope: called(**{name: scope[name] for name in visible})
@@ -149,10 +151,11 @@ def value_of(tree: Expression, names: Collection[str], module: Names) -> Value:
             raise BodyError(f"{port.where}: widthof({port}) has a meaning in the width of a bank only")
         return lambda scope: scope[WIDTH_OF](port)
     parts = [value_of(part, names, module) for part in tree.items]
-    kind: Any = {"(": tuple, "{": set if parts else dict, "+": sum}.get(tree.kind, list)
+    braced: Any = list if module is None else set if parts else dict  # {} is what Python makes of it
+    kind = {"(": tuple, "{": braced, "+": sum}.get(tree.kind, list)
     return lambda scope: kind(part(scope) for part in parts)
 
 
 def as_time(value: Any) -> Any:
-    """A number of nanoseconds as the kernel takes it."""
-    return Time(round(value)) if isinstance(value, int | float) else value
+    """A number of nanoseconds as the kernel takes it. Code of another target is no time to wait for."""
+    return Time(round(value or 0)) if value is None or isinstance(value, int | float) else value

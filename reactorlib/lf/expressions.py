@@ -124,6 +124,9 @@ class Expressions(Cursor):
                 self.next()
 
     def type(self) -> None:
+        self.taken("&")
+        if self.token.kind == "lifetime":  # of Rust
+            self.next()
         if self.token.kind in ("code", "string", "number"):
             self.next()
         elif self.at("(", "["):

@@ -26,10 +26,11 @@ ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
 
 
-def load(path: str | Path, reactor: str | None = None) -> type[Reactor]:
+def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
     """The main reactor of a Lingua Franca file, or the one of that name, as a reactor class.
 
-    Its parameters are the reactor's; `run_options` gives what its target properties ask of `run`. Raises
+    Its parameters are the reactor's; `run_options` gives what its target properties ask of `run`. With `structure` all
+    code is left out (with None, where the target is not Python), so that any program can be drawn and checked. Raises
     ElaborationError with all faults of all files. Warns of properties without a meaning here: LinguaFrancaWarning.
 
     >>> import pathlib, tempfile
@@ -41,7 +42,7 @@ def load(path: str | Path, reactor: str | None = None) -> type[Reactor]:
     hello world
     """
     path = Path(path)
-    return load_as(path, free_name(path), reactor)
+    return load_as(path, free_name(path), reactor, structure)
 
 
 def free_name(path: Path) -> str:
@@ -50,10 +51,10 @@ def free_name(path: Path) -> str:
     return next(name for name in names if name not in sys.modules)
 
 
-def load_as(path: str | Path, module: str, reactor: str | None) -> type[Reactor]:
+def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:
     """`load` into a module of that name, or from the one there is: what the pickle of a class asks for."""
     there = vars(sys.modules[module]).get(LOADED, lambda: None)() if module in sys.modules else None
-    return (there or loaded(Path(path), module)).chosen(reactor)
+    return (there or loaded(Path(path), module, structure)).chosen(reactor)
 
 
 def _pickled(cls: Any) -> Any:
@@ -64,18 +65,24 @@ def _pickled(cls: Any) -> Any:
 copyreg.pickle(type(Reactor), _pickled)
 
 
-def loaded(path: Path, module: str) -> LfProgram:
+def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
     """A file whose reactors have become classes. Raises ElaborationError."""
     files = Files(path)
     target = files.main.target
-    if target.lower() not in ("python", "py"):
-        raise ElaborationError([f"{path}: its target is {target}, and only bodies in Python run here"])
-    program = LfProgram(path, files, new_module(module, path.resolve()))
+    is_python = target.lower() in ("python", "py")
+    structure = not is_python if structure is None else structure
+    if not structure and not is_python:
+        words = "and only bodies in Python run here: its structure can be drawn and checked"
+        raise ElaborationError([f"{path}: its target is {target}, {words}"])
+    names = None if structure else new_module(module, path.resolve())
+    program = LfProgram(path, files, names)
     try:
-        _prepare(program)
+        if names is not None:
+            _prepare(program)
         program.make()
-        program.names[LOADED] = weakref.ref(program)  # pickles find the program as long as one of its classes lives
-        weakref.finalize(program, sys.modules.pop, module, None).atexit = False
+        if names is not None:  # pickles find the program as long as one of its classes lives
+            vars(names)[LOADED] = weakref.ref(program)
+            weakref.finalize(program, sys.modules.pop, module, None).atexit = False
     except BaseException:
         sys.modules.pop(module, None)
         raise
@@ -84,6 +91,7 @@ def loaded(path: Path, module: str) -> LfProgram:
 
 def _prepare(program: LfProgram) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
+    assert program.names is not None
     _find_files(program)
     federated = [reactor for reactor in program.files.main.reactors if "federated" in reactor.kinds]
     for file in program.files.files.values():

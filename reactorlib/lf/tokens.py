@@ -17,6 +17,7 @@ _PATTERN = re.compile(
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
     | (?P<number>0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<string>\"{3}(?s:\\.|[^\\])*?\"{3}|"(?:\\(?s:.)|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    | (?P<lifetime>'[A-Za-z_][A-Za-z_0-9]*)
     | (?P<sign>->|~>|::|\{(?!=)|/(?!\*)|[-+*&|!?=<>()\[\]},;:.@])
     """,
     re.VERBOSE,
@@ -31,7 +32,7 @@ UNCLOSED = {
 
 
 class Token(NamedTuple):
-    """One token: its kind (name, number, string, code, sign or end), its text, where it begins and ends."""
+    """One token: its kind (name, number, string, code, lifetime, sign or end), its text, where it begins and ends."""
 
     kind: str
     text: str

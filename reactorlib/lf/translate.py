@@ -31,10 +31,11 @@ SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": 
 class LfProgram:
     """All classes that the files of a program define, made when they are asked for, with one module for all bodies."""
 
-    def __init__(self, path: Path, files: Files, module: ModuleType) -> None:
+    def __init__(self, path: Path, files: Files, module: ModuleType | None) -> None:
         self.path = path
         self.files = files
-        self.names = vars(module)
+        self.module = module  # None: code is left out
+        self.names = None if module is None else vars(module)
         self.faults: list[str] = []
         self.classes: dict[str, type[Reactor]] = {}  # that the file itself defines
         self.translations: dict[syntax.ReactorTree, Translation | None] = {}
@@ -91,7 +92,8 @@ class Translation(Blueprint):
         self._reactions: list[tuple[syntax.ReactionTree, elements.Mode | None]] = []
         self._connections: list[tuple[syntax.ConnectionTree, elements.Mode | None]] = []
         self.properties = {entry.name: entry for entry in self._file.properties}
-        self.address = str(program.path), program.names["__name__"], reactor.name
+        module = program.module
+        self.address = str(program.path), module.__name__ if module else "", reactor.name, module is None
         self.federated = "federated" in reactor.kinds
         self.cls = self._made(list(self._linear(reactor, ())))
 
@@ -108,8 +110,9 @@ class Translation(Blueprint):
         inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
         self._viewed = viewed(inputs, syntax.codes(tuple(self._reactions)))
         self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
+        module = self.program.module
         body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.constructor(),
-                "__lf__": self, "__module__": self.program.names["__name__"],
+                "__lf__": self, "__module__": __name__ if module is None else module.__name__,
                 "__annotations__": dict.fromkeys(self.methods, "Final")}  # fmt: skip  # a preamble's, shared as there
         made: type[Reactor] = type(self.name, (LinguaFrancaReactor,), body)
         return made
@@ -188,7 +191,7 @@ class Translation(Blueprint):
         earlier = self._places.get(name, "").rpartition(":")[2]
         if earlier:
             self._fault(place, f"{self.name}.{name} is declared in line {earlier} already")
-        elif keyword.iskeyword(name):
+        elif self.program.module is not None and keyword.iskeyword(name):
             self._fault(place, f"{name!r} is a word of Python's and cannot be a name")
         self._places[name] = place
 
@@ -219,6 +222,8 @@ class Translation(Blueprint):
 
     def _method(self, member: syntax.Method) -> None:
         names = self.program.names
+        if names is None:
+            return
         with self.program.noting():
             if member.name:
                 self.methods[member.name] = bodies.function(member.name, member.arguments, member.code, names)
@@ -349,9 +354,10 @@ class Translation(Blueprint):
     def _body(
         self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Collection[str]
     ) -> bodies.Function:
-        if code is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
+        names = self.program.names
+        if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
             with self.program.noting():
-                return bodies.function(name, arguments, code, self.program.names, first)
+                return bodies.function(name, arguments, code, names, first)
         return lambda _reactor, *_ports: None  # a body that was left out
 
 

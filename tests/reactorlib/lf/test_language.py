@@ -1,4 +1,4 @@
-"""Tests that programs/ cannot hold: parameters from outside, places of warnings, traces and options."""
+"""Tests that programs/ cannot hold: parameters from outside, places of warnings, traces, options and structures."""
 
 import sys
 
@@ -72,7 +72,73 @@ def test_a_reactor_other_than_the_main_one_is_loaded_by_name(write, capsys):
     assert elaborate(load(path)).root.path == "Main"
 
 
-def test_a_program_for_another_target_is_refused(write):
-    path = write('target C\nmain reactor { timer t(0, 1 s) reaction(t) {= printf("%d", 1); =} }')
-    with pytest.raises(ElaborationError, match="its target is C, and only bodies in Python run here"):
+STRUCTURES = {
+    "C": """
+        target C { timeout: 1 sec, build-type: Debug, platform: { name: "x", baud-rate: 9600 }, files: ["a.c"] };
+        preamble {= #include <stdio.h> =}
+        reactor Source(n: int(2), name: string("x"), list: int[](1, 2)) {
+          output[n] out: int*;
+          state next: void*(0);
+          state when: time(10 msec);
+          state grid: {= double[3] =};
+          timer t(0, 100 msec);
+          logical action a(0, 1 msec, "drop"): {= const char* =};
+          reaction(t) -> out, a {= lf_set(out[0], &self->next); =} deadline(10 msec) {= printf("\\"late"); =};
+        }
+        main reactor (k: int = 3) {
+          s = new[k] Source(n = 2, name = "y");
+          t = new Sink(width = 6);
+          s.out -> t.in after 10 usec;
+        }
+        reactor Sink(width: int(1)) { input[width] in: int; reaction(in) {= int x = in[0]->value; =} }""",
+    "Cpp": """
+        target Cpp { cmake-include: "x.cmake", export-dependency-graph: true }
+        public preamble {= #include <vector> =}
+        reactor Source<T>(n: size_t = 2, v: std::vector<int>{1, 2, {3}}, code: int({= 1 << 2 =})) {
+          output[n] out: std::shared_ptr<T>
+          state s: int*({= nullptr =})
+          method sum(a: int, b: std::map<int, int>): int {= return a; =}
+          const method name(): std::string {= return "x"; =}
+          timer in(0, {= 1s =})
+          reaction(in) -> out {= out[0].set(1); =} deadline(1 s) {= =}
+        }
+        reactor Sink { input[6] in: {= std::vector<int> =} reaction(in) {= for (auto i : in) {} =} }
+        main reactor { s = new[3] Source<int>(n(2)) t = new Sink() interleaved(s.out) -> t.in after {= 1ms =} }""",
+    "Rust": """
+        target Rust { build-type: Release, cargo-features: ["cli"], rust-include: "x.rs" }
+        reactor Source<T>(text: &'static str("x"), n: usize = 2, list: Vec<u8>({= vec![1, 2, 3] =})) {
+          state shared: Arc<Mutex<Option<&'static str>>>({= Default::default() =})
+          output[n] out: u32
+          reaction(startup) -> out {= ctx.set(&mut out[0], 'c' as u32); =}
+        }
+        reactor Sink { input[6] data: u32 reaction(data) {= =} }
+        main reactor { s = new[3] Source() t = new Sink() s.out -> t.data }""",
+    "TypeScript": """
+        target TypeScript { keepalive: true, coordination: decentralized }
+        reactor Source(n: number = 2, done: (boolean, string)(true)) {
+          output[n] out: {= Array<string | undefined> =}
+          state list: {= {a: number}[] =} = {= [] =}
+          state items: string[] = ["a", "b"]
+          reaction(startup) -> out {= out[0] = [`${list}`]; =}
+        }
+        reactor Sink { input[6] x: number[] reaction(x) {= console.log(x); =} }
+        main reactor { s = new[3] Source() t = new Sink() s.out -> t.x }""",
+}
+
+
+@pytest.mark.parametrize("target", STRUCTURES)
+def test_programs_for_other_targets_have_a_structure(write, target):
+    path = write(STRUCTURES[target])
+    program = elaborate(load(path, structure=True))
+    assert len(program.instances) == 5
+    assert [port.width for port in program.ports] == [2, 2, 2, 6]
+    assert len(program.reactions) == 4
+    assert len(elaborate(load(path, structure=None)).reactions) == 4  # left to the target
+    with pytest.raises(ElaborationError, match=f"its target is {target}, and only bodies in Python run here"):
         load(path)
+
+
+def test_a_width_that_needs_another_targets_code_is_refused(write):
+    path = write("target C\nmain reactor {\n  output[{= N =}] out: int\n}")
+    with pytest.raises(ElaborationError, match=r"Main.out: width must be a positive integer, got None .*Main.lf:3"):
+        elaborate(load(path, structure=True))
