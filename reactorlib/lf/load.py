@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import copyreg
 import re
 import sys
 import weakref
+from contextlib import suppress
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,10 +16,10 @@ from typing import Any
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ElaborationError
 from reactorlib.lf.blueprint import warn
-from reactorlib.lf.bodies import execute
+from reactorlib.lf.bodies import execute, statements
 from reactorlib.lf.files import Files
 from reactorlib.lf.names import new_module, package_of
-from reactorlib.lf.syntax import codes
+from reactorlib.lf.syntax import File, Method, codes
 from reactorlib.lf.translate import LfProgram, Translation
 from reactorlib.tag import Time
 
@@ -24,6 +27,8 @@ LOADED = "<loaded>"  # the name, in a program's module, of the LfProgram that it
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
 ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
+PACKAGE_OF = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
+              "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
 def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
@@ -95,6 +100,7 @@ def _prepare(program: LfProgram) -> None:
     _find_files(program)
     federated = [reactor for reactor in program.files.main.reactors if "federated" in reactor.kinds]
     for file in program.files.files.values():
+        _refuse_missing(program, file)
         for code in codes(file) if federated else ():
             if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
                 program.fault(f"{file.path}:{code.line}", ONE_PROGRAM)
@@ -109,6 +115,23 @@ def _prepare(program: LfProgram) -> None:
             warn(f"the target property {entry.name!r} has no meaning here", entry.where)
     for reactor in federated:
         warn("the federates run as one program with one logical time; there is no RTI", reactor.where)
+
+
+def _refuse_missing(program: LfProgram, file: File) -> None:
+    """Note the modules that preambles import and that are not installed. An import within `try` may fail."""
+    members = [member for reactor in file.reactors for member in reactor.members]
+    for preamble in (*file.preambles, *(m for m in members if isinstance(m, Method) and not m.name)):
+        found: list[ast.stmt] = []
+        with suppress(SyntaxError):  # which is a fault of its own
+            found = statements(preamble.code)
+        for statement in found:
+            names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+            if isinstance(statement, ast.ImportFrom) and not statement.level:
+                names = [str(statement.module)]
+            for name in dict.fromkeys(name.partition(".")[0] for name in names):
+                if name not in sys.modules and find_spec(name) is None:
+                    words = f"no module {name!r} is installed: pip install {PACKAGE_OF.get(name, name)}"
+                    program.fault(f"{file.path}:{preamble.code.line + statement.lineno - 2}", words)
 
 
 def _find_files(program: LfProgram) -> None:
