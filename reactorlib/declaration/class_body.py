@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, ParamSpec, get_origin
 
 from reactorlib.declaration.building import building
@@ -147,6 +149,7 @@ class Declarations:
                 self.faults.append(f"{cls.__name__}.{name} {told}{located(given.where)}")
         self.elements = {name: now for name, now in found.items() if isinstance(now, Element)}
         self.reactions = tuple(_with_handler_of(cls, now) for now in found.values() if isinstance(now, Reaction))
+        self.faults += _shared(cls)
         constructor = cls.__init__  # type: ignore[misc]  # read, never called
         self.signature = _NO_PARAMETERS if constructor is object.__init__ else inspect.signature(constructor)
 
@@ -160,6 +163,21 @@ def _with_handler_of(cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
     redefined.fits = set()
     redefined.handler = inspect.getattr_static(cls, name)
     return redefined
+
+
+def _shared(cls: type) -> Iterator[str]:
+    """Faults of attributes that can change, which all reactors of the class share on some executors only."""
+    owners = {name: klass for klass in reversed(cls.__mro__) for name in vars(klass) if not name.startswith("__")}
+    for name, klass in owners.items():
+        kind = type(vars(klass)[name])
+        if hasattr(kind, "__setitem__") or (kind.__hash__ is None and kind not in (MappingProxyType, slice)):
+            written = str(getattr(klass, "__annotations__", {}).get(name)).strip("'\"")
+            told = (
+                f"is one {kind.__name__} that all reactors of the class share, on some executors: make it in __init__ "
+                f"(self.{name} = ...), declare it as State(...), or mark a constant as ClassVar or Final"
+            )
+            if not re.match(r"(\w+\.)*(ClassVar|Final)\b", written):
+                yield f"{klass.__name__}.{name} {told}"
 
 
 def _lineage(cls: type) -> Iterator[type]:

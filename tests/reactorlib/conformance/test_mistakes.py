@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import typing
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pytest
 
 import reactorlib as rl
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, elaborate, reaction, run, startup
+from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, elaborate, reaction, run, startup
 from reactorlib.errors import EffectError, ElaborationError, ReactionError, RunError
 from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import Execute, values
@@ -139,6 +140,43 @@ def test_a_declaration_that_is_not_called(kind: Any) -> None:
 
         class Main(Source):
             it = kind
+
+
+@pytest.mark.parametrize("value", [[], {}, set(), bytearray(), np.zeros(2), deque()])
+def test_a_class_attribute_that_all_reactors_share(value: Any) -> None:
+    words = [type(value).__name__, "State(", "__init__", "ClassVar or Final"]
+    refused(type("Main", (Source,), {"it": value}), "Main.it", *words)
+
+
+def test_a_class_attribute_of_a_base_is_told_once_and_not_where_it_is_replaced() -> None:
+    class Base(Reactor):
+        log = []  # noqa: RUF012
+
+    class Derived(Base):
+        other = 3
+
+    class Replaced(Base):
+        log = State(list)
+
+    class Twice(Derived):
+        def __init__(self):
+            self.replaced = Replaced()
+
+    refused(Twice, "Base.log", "list")
+
+
+def test_constants_and_what_cannot_change_are_no_mistake() -> None:
+    class Main(Reactor):
+        marked: ClassVar[list[int]] = [1]
+        final: Final = np.zeros(3)
+        quoted: "typing.ClassVar[dict[str, int]]" = {}  # noqa: RUF012, UP037
+        plain = (1, "two", frozenset({3}), b"", 4.0, None)
+        kind = int
+        first = State([])
+        function = staticmethod(len)
+        __match_args__ = ("plain",)
+
+    elaborate(Main)
 
 
 def test_a_class_made_in_a_constructor_declares_what_it_wants() -> None:
