@@ -33,7 +33,8 @@ def crossover(summary: Summary, **_: bool) -> Chart | None:
     found = shared.sweep(summary, "gym_sampling", "throughput", ["env", "steps_per_message"])
     places: dict[_Place, Mapping[str, Estimate]] = {}
     for point in found.points:
-        place, leads = _place(point), _leads(summary, point)
+        place, cell = _place(point), point.cell(summary.ours)
+        leads = {name: one for name, one in cell.speedups.items() if name.startswith(RAY)} if cell else {}
         if place is not None and leads:
             places[place] = leads
     panels = [_panel(places, row, axis) for axis in range(len(_AXES)) if (row := _row(places, axis))]
@@ -44,27 +45,6 @@ def crossover(summary: Summary, **_: bool) -> Chart | None:
         panels,
         "Environments compute for a given time and return given bytes. Between the dashed lines: within 10 %.",
     )
-
-
-def granularity(summary: Summary, **_: bool) -> Chart | None:
-    """The lead by steps per message, a panel for each environment that has several."""
-    panels = []
-    for workload in ("gym_sampling", "atari_sampling"):
-        found = shared.sweep(summary, workload, "throughput", ["env", "steps_per_message"])
-        for env, points in groupby(found.points, lambda point: str(point.parameters["env"])):
-            curves = shared.curves(
-                (point.parameters.get("steps_per_message", 1), _leads(summary, point)) for point in points
-            )
-            if any(len(one) > 1 for one in curves.values()):
-                told = _told(curves, *_AXES[2])
-                panels.append(LinePanel(f"{env}: {told}", Scale(*_AXES[2]), _LEAD, curves, _LEVELS))
-    return shared.chart("When does Ray catch up? By steps per message", "", panels)
-
-
-def _leads(summary: Summary, point: PointSummary) -> Mapping[str, Estimate]:
-    """How many times as fast as each of Ray's backends reactors are."""
-    cell = point.cell(summary.ours)
-    return {name: one for name, one in cell.speedups.items() if name.startswith(RAY)} if cell else {}
 
 
 def _place(point: PointSummary) -> _Place | None:

@@ -40,7 +40,6 @@ FIGURES: dict[str, tuple[str, Make]] = {
     "multi_agent_agents": ("Traffic Junction: time for 100,000 steps by number of agents", paper_figures.by_agents),
     "multi_agent_steps": ("Traffic Junction: time elapsed by steps", paper_figures.by_steps),
     "overhead_shapes": ("Cost of one reaction by shape of communication", paper_figures.by_shape),
-    "granularity": ("Lead over Ray by steps per message", crossover_figures.granularity),
     "crossover": (
         "When Ray catches up: step time, size of an observation, steps per message",
         crossover_figures.crossover,

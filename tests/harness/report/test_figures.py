@@ -89,7 +89,7 @@ def test_a_figure_can_be_read(name, trials, backends, everything, run):
     for (one, its_box), (other, other_box) in itertools.combinations(texts, 2):
         assert not overlap(its_box, other_box), f"{one!r} overlaps {other!r}"
     assert all(axes.get_xlabel() for axes in figure.axes)
-    assert any(char.isdigit() for char in shown.title) or name in ("granularity", "multi_agent_steps")
+    assert any(char.isdigit() for char in shown.title) or name == "multi_agent_steps"
 
 
 @pytest.mark.parametrize(("trials", "said"), [(5, "95 % interval"), (2, "too few for an interval")])
