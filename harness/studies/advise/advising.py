@@ -39,9 +39,6 @@ examples:
   python -m harness advise --env busy:2ms:84x84x4 --actors 24
       one that is made up: so long a step, so many bytes
 
-  python -m harness advise --again results/advise/CartPole-v1-16/advise.json
-      an earlier answer
-
 Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
 """
 _PURPOSES = {
@@ -56,24 +53,16 @@ _CHECK_LIMIT_S = 20.0
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the options of `advise`."""
     add = command.add_argument
-    add("--env", metavar="NAME", help="the environment; see the examples")
+    add("--env", required=True, metavar="NAME", help="the environment; see the examples")
     add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
     add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
     add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
     add("--output", type=Path, metavar="DIR", help=f"for picture and JSON (default: one below {OUTPUT})")
-    add("--again", type=Path, metavar="FILE", help="measure nothing: show again the answer of an advise.json")
     add("--json", action="store_true", help="print the answer as JSON")
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Measure and answer; the exit status. `console`: for progress. Raises UsageError and ParameterError."""
-    if parsed.again is not None:
-        if parsed.env is not None:
-            raise UsageError("--again measures nothing: expected it without --env")
-        _print(screen.read(parsed.again), parsed.json)
-        return 0
-    if parsed.env is None:
-        raise UsageError("expected --env NAME; see python -m harness advise --help")
     task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
     answer = _measured(task, parsed.seconds, console)
@@ -81,18 +70,13 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     picture, file = _draw(answer, output), output / "advise.json"
     answered = answer.as_json()
     write_json(file, answered)
-    _print(answered, parsed.json)
-    if not parsed.json:
-        print(f"written: {picture}, {file}")
-    return 0
-
-
-def _print(answered: screen.Answered, as_json: bool) -> None:
-    if as_json:
+    if parsed.json:
         print(json.dumps(answered, indent=2))
     else:
         width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
         screen.show(answered, Console(width=width, highlight=False, markup=False))
+        print(f"written: {picture}, {file}")
+    return 0
 
 
 def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:

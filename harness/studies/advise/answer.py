@@ -19,8 +19,6 @@ from workloads.catalogue import BACKENDS
 # A backend counts as good unless it is shown to take more than this factor of the fastest one's time.
 _AS_GOOD = 1.05
 _SMALL_SHARE = 0.05
-# From this on the time that varying steps cost is worth a word.
-_VARIES = 0.03
 _NOISY = 0.05
 # A plain loop whose round is so much longer, or shorter, than its steps by themselves (a log ratio) was disturbed.
 _CHANGED = 0.3
@@ -172,7 +170,8 @@ class Answer:
         """The answer, most important first."""
         warning, choice, *doubts = self.headline()
         yield from filter(None, (warning, choice, self._shares()))
-        yield from self._varying()
+        if self.profile.waits:
+            yield "The environment waits more than it computes: more workers than cores would serve it better."
         yield from doubts
 
     def headline(self) -> Iterator[str]:
@@ -214,20 +213,7 @@ class Answer:
             return f"; no number of steps per message brings Ray's share ({POOLED}) below 5 %"
         return f"; Ray's share ({POOLED}) is less than 5 % from about {steps:,} steps per message on"
 
-    def _varying(self) -> Iterator[str]:
-        fixed, free = self.profile.waiting(self.actors, self.cores)
-        if fixed > _VARIES:
-            cheaper = f"; {_percent(free)} where a free core takes the next" if free < fixed - _VARIES / 2 else ""
-            middle, slow = (quantity.show(self.profile.percentile_ns(part), "ns") for part in (50, 99))
-            yield (
-                f"Steps vary ({middle} in the middle, {slow} for 1 in 100), so a round waits for the slowest worker: "
-                f"{_percent(fixed)} longer on any backend with a fixed share per core{cheaper}."
-            )
-        if self.profile.waits:
-            yield "The environment waits more than it computes: more workers than cores would serve it better."
-
     def as_json(self) -> dict[str, Any]:
-        fixed, free = self.profile.waiting(self.actors, self.cores)
         steps = self.steps_for_small_share
         return {
             "env": self.env,
@@ -238,7 +224,6 @@ class Answer:
             | {"mean": self.profile.mean_ns},
             "message_bytes": self.profile.message_bytes,
             "waits": self.profile.waits,
-            "longer_by_varying_steps": {"fixed_shares": fixed, "whoever_is_free": free},
             "ideal_round_ns": self.ideal_ns,
             "backends": [
                 {"backend": one.backend, "round_ns": one.round_ns, "share_not_stepping": one.share}

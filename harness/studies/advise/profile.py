@@ -12,9 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reactorlib.schedule.partition import worker_of_member
 from workloads import environment
 from workloads.catalogue import make_task
 from workloads.sampling import Sampler
@@ -23,7 +21,6 @@ WORKLOAD = "gym_sampling"
 _LONGEST_S = 4.0
 _MOST_STEPS = 20_000
 _FEWEST_STEPS = 10
-_ROUNDS = 2_000
 # An environment waits instead of computing if two things hold. Its processor time is less than this part of the time
 # that passed. It also gave the processor away by itself in as many steps. Where it was taken away, others compute.
 _COMPUTES, _GAVE_AWAY = 0.6, 0.5
@@ -46,26 +43,6 @@ class Profile:
     def percentile_ns(self, percent: float) -> float:
         """The time that so many percent of the steps don't exceed."""
         return float(np.percentile(self.step_ns, percent))
-
-    def waiting(self, actors: int, cores: int) -> tuple[float, float]:
-        """The part (0.1: a tenth) by which varying steps lengthen a round in which all wait for the slowest. The
-        first number is for a fixed share of the environments for each core. The second is for a free core that takes
-        whichever environment comes next.
-        """
-        draw = np.random.default_rng(0)
-        steps = draw.choice(np.asarray(self.step_ns, dtype=float), (_ROUNDS, actors))
-        largest = -(-actors // cores)
-        ideal = steps.mean() * largest
-        fixed = np.zeros((_ROUNDS, cores))
-        free = np.zeros((_ROUNDS, cores))
-        for index in range(actors):
-            fixed[:, worker_of_member(index, actors, cores)] += steps[:, index]
-            free[np.arange(_ROUNDS), free.argmin(axis=1)] += steps[:, index]
-        return _beyond(fixed, ideal), _beyond(free, ideal)
-
-
-def _beyond(busy: npt.NDArray[np.float64], ideal: float) -> float:
-    return max(0.0, float(busy.max(axis=1).mean() / ideal) - 1)
 
 
 def measure(env: str, seed: int) -> dict[str, Any]:

@@ -1,35 +1,18 @@
-"""An answer on the screen, made from `advise.json`, so that an earlier one can be shown again."""
+"""An answer on the screen, made from the content of `advise.json`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from harness import quantity
-from harness.errors import UsageError
 
 _BAR = 24  # characters
 
 Answered = Mapping[str, Any]  # as of `Answer.as_json`
-
-
-def read(path: Path) -> Answered:
-    """The content of an `advise.json`. Raises UsageError."""
-    try:
-        answered: Answered = json.loads(path.read_text(encoding="utf-8"))
-        missing = [name for name in ("env", "backends", "starts", "sentences", "proof") if name not in answered]
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, TypeError):
-        missing = ["JSON"]
-    if missing:
-        raise UsageError(f"{path}: expected an advise.json of this version, found no {missing[0]}")
-    return answered
 
 
 def show(answered: Answered, console: Console) -> None:

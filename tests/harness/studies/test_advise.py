@@ -119,23 +119,9 @@ def test_who_fails_has_no_figures_and_nothing_is_said_of_it_but_that():
     assert not any("deterministic" in doubt for doubt in again.doubts)
 
 
-def test_varying_steps_cost_what_waiting_for_the_slowest_costs():
-    assert STEADY.waiting(16, 2) == (0, 0)
-    varying = Profile([US, 3 * US] * 50, 200, False)
-    # Two shares of one step each: the longer of two is 3 in three of four rounds, 1 in one, beside a mean of 2.
-    fixed, free = varying.waiting(2, 2)
-    assert fixed == pytest.approx(0.25, abs=0.02)
-    assert free == fixed
-    fixed, free = varying.waiting(64, 2)
-    assert 0 < free < fixed < 0.2
-    told = " ".join(answer(subject(LOOP, 4), profile=varying, actors=2).sentences())
-    assert re.search(r"Steps vary .*: 2\d % longer on any backend with a fixed share per core\.", told)
-
-
 def test_uneven_shares_are_no_fault_of_a_backend():
     made = answer(subject(LOOP, 15_000), subject(REACTORS, 8_000), actors=15)
     assert made.ideal_ns == pytest.approx(8_000 * US, rel=1e-3)
-    assert STEADY.waiting(15, 2) == (0, 0)
 
 
 def test_what_the_cores_cannot_do_is_no_fault_of_a_backend():
@@ -174,8 +160,6 @@ def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     assert "--set env=busy:100us:8x2 --set actors=3 --set seed=0" in written["proof"]
     assert not [doubt for doubt in written["doubts"] if "computed" in doubt or "failed" in doubt]
     assert "</svg>" in (tmp_path / "advise.svg").read_text()
-    assert main(["advise", "--again", str(tmp_path / "advise.json")]) == 0
-    assert capsys.readouterr().out == "".join(printed.out.splitlines(keepends=True)[:-1])  # without the last line
 
 
 def test_an_environment_that_depends_on_more_than_its_seed_is_a_doubt():
