@@ -123,17 +123,15 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], give
     `given`: interpreters, by name.
     """
     found = interpreters.find(grid.backends, given)
-    with contextlib.ExitStack() as stack:
-        with _writable(path):
-            path.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(_locked(path))
-            present = [name for name in _OWN if (path / name).exists()]
-            if present:
-                raise UsageError(
-                    f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
-                )
-            made = RunDirectory(path, run_id, grid, machine.describe(found), found)
-            made.begin_session(session)
+    path.mkdir(parents=True, exist_ok=True)
+    with _locked(path):
+        present = [name for name in _OWN if (path / name).exists()]
+        if present:
+            raise UsageError(
+                f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
+            )
+        made = RunDirectory(path, run_id, grid, machine.describe(found), found)
+        made.begin_session(session)
         yield made
 
 
@@ -147,17 +145,15 @@ def reopen(
     `grid`: the one asked for, or None to take the directory's own. `trials`: how many of each point there shall be, at
     least as many as there are, or None for these.
     """
-    with contextlib.ExitStack() as stack:
-        with _writable(path):
-            stack.enter_context(_locked(path))
-            found = _interrupted(path, grid, trials, given)
-            found.begin_session(session)
+    with _locked(path):
+        found = _interrupted(path, grid, trials, given)
+        found.begin_session(session)
         yield found
 
 
 def inspect(path: Path, grid: Grid | None, trials: int | None, given: Given) -> RunDirectory:
     """The run that `reopen` would go on with. Refuses the same, and writes nothing."""
-    with _writable(path), _locked(path):
+    with _locked(path):
         return _interrupted(path, grid, trials, given)
 
 
@@ -221,14 +217,6 @@ def _check_same(
     differing = machine.differences(described, here)
     if differing:
         raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
-
-
-@contextlib.contextmanager
-def _writable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}; choose another --output") from None
 
 
 @contextlib.contextmanager
