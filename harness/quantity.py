@@ -135,13 +135,16 @@ def sentence(setting: Mapping[str, Any]) -> str:
 
 
 def _phrase(name: str, value: Any) -> str:
-    if name in ("actors", "agents"):
-        return counted(value, name.removesuffix("s"))
-    if name == "steps_per_message":
-        return f"{counted(value, 'step')} per message"
     if name == "work_seconds":
         return f"{value:g} s of simulated work" if value else "no simulated work"
-    return f"{size(value)} objects" if name == "object_bytes" else f"{name} {value}"
+    return f"{size(value)} objects" if name == "object_bytes" else parameter(name, value)
+
+
+def parameter(name: str, value: Any) -> str:
+    """A parameter in words, exact, so that different values read differently."""
+    if name in ("actors", "agents"):
+        return counted(value, name.removesuffix("s"))
+    return f"{counted(value, 'step')} per message" if name == "steps_per_message" else f"{name} {value}"
 
 
 def counted(count: int, noun: str) -> str:

@@ -33,26 +33,20 @@ def load(path: Path) -> FinishedRun:
     if not sessions:
         raise UsageError(f"{path / machine.FILE_NAME}: names no session; expected what `harness run` writes")
     for name in ("commit", "dirty", "variables"):
-        first = sessions[0].get(name)
-        other = next((one.get(name) for one in sessions if one.get(name) != first), first)
-        if other != first:
-            raise UsageError(f"{path}: its sessions differ in {name} ({first} and {other}); measure it anew in one go")
-    run_id, grid = run_directory.stored_grid(path)
+        if any(one.get(name) != sessions[0].get(name) for one in sessions):
+            raise UsageError(f"{path}: its sessions differ in {name}; measure it anew in one go")
+    _, grid = run_directory.stored_grid(path)
     found = FinishedRun(**vars(summarise(path)), grid=grid)
-    _check_rows(found, run_id)
+    _check_rows(found)
     return found
 
 
-def _check_rows(found: FinishedRun, run_id: str) -> None:
+def _check_rows(found: FinishedRun) -> None:
     file, rows = found.path / MEASUREMENTS.file_name, found.rows
     expected = {(*trial.key, metric) for trial in found.grid.trials() for metric in trial.point.units}
-    for number, row in enumerate(rows, start=2):
-        if row.run_id != run_id or row.key not in expected:
-            where = f"run {row.run_id}, {row.workload} {row.backend} trial {row.trial} {row.metric}"
-            raise UsageError(f"{file}, line {number}: a row of another run or grid ({where}), in that of run {run_id}")
-    if len(rows) < len(expected):
-        missing = len(expected) - len(rows)
-        raise UsageError(f"{file}: {missing} of {len(expected)} rows are missing; complete the run with --resume")
+    if expected != (present := {row.key for row in rows}):
+        lacking = f"of the {len(expected)} rows of its grid {len(expected - present)} are missing"
+        raise UsageError(f"{file}: {lacking}; complete the run with --resume")
     failed = {row.trial_key: row.status for row in rows if row.is_failure}
     if failed:
         (workload, _, backend, trial), status = next(iter(failed.items()))

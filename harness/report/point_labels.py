@@ -31,16 +31,7 @@ def point_labels(rows: Iterable[Measurement | PhaseRow | ScalingRow]) -> dict[tu
 
 
 def _label(beginning: str, values: Mapping[str, Any], names: Sequence[str]) -> str:
-    return ", ".join([beginning, *(_spoken(name, values[name]) for name in names if name in values)])
-
-
-def _spoken(name: str, value: Any) -> str:
-    """A parameter in words, exact, so that different points have different names."""
-    if name in _SIZES:
-        return quantity.counted(value, name.removesuffix("s"))
-    if name == "steps_per_message":
-        return f"{quantity.counted(value, 'step')} per message"
-    return f"{name} {value}"
+    return ", ".join([beginning, *(quantity.parameter(name, values[name]) for name in names if name in values)])
 
 
 def _told_apart(
