@@ -59,7 +59,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             console.print(f"{counted(opened.failed_before, 'trial')} failed before, to run again")
         try:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
-            with progress.Display(console, todo, opened.grid.size - len(todo), expected, budget_s) as display:
+            with progress.Display(console, todo, expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
         except (KeyboardInterrupt, Terminated):
             command = f"python -m harness run --output {opened.path} --resume"

@@ -63,7 +63,7 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
     began = time.monotonic()
     with Kept() as kept:
         for block in results.grid.blocks():
-            found: Mapping[str, Measured] = {}
+            found: Mapping[str, Measured] | None = None
             if any(trial.key in lacking for trial in block):
                 block_began = time.monotonic()
                 if not budget.allows(block, block_began - began):
@@ -72,7 +72,8 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
                 found = _run_block(results, block, effort, display, kept)
                 budget.taken_s[block[0].point] = time.monotonic() - block_began
             wrong = _judge(results, block, display)
-            display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
+            if found is not None:
+                display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
     if budget.left_out and budget.limit_s is not None:
         settled = results.settle_without(budget.left_out)
         counts = sorted({point.trials for point in results.grid.points})
@@ -110,7 +111,7 @@ def _run_block(
     for trial, record in zip(block, records, strict=True):
         if record.gil_enabled is not None:
             results.note_gil(trial.backend, record.gil_enabled)
-        display.trial_ends(trial, [row for row in results.rows if row.trial_key == trial.key], record.duration_s)
+        display.trial_ends(trial, record)
     return found
 
 

@@ -14,6 +14,7 @@ from harness.measure.measured_processes import Subject
 from harness.measure.progress import Display
 from harness.measure.turn import Turn
 from harness.plan.selection import Setting, select
+from harness.store.trial_records import TrialRecord
 
 
 @pytest.fixture
@@ -23,40 +24,43 @@ def trials(built):
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 
-def test_plain_lines_where_there_is_no_terminal(trials, row):
+def record(trial, duration_s, status="ok"):
+    return TrialRecord(*trial.key, "2026-01-01T00:00:00Z", duration_s, 0.0, status=status)
+
+
+def test_a_line_for_each_failure_and_each_block(trials):
     output = io.StringIO()
-    with Display(Console(file=output, width=300), trials, done=2, forecast=Forecast()) as display:
+    with Display(Console(file=output, width=300), trials, Forecast()) as display:
         display.trial_begins(trials[0])
-        display.trial_ends(trials[0], [row(unit="things/s")], 4.0)
-        display.trial_begins(trials[1])
-        display.trial_ends(trials[1], [row().failed("no [luck]")], 2.0)
+        display.trial_ends(trials[0], record(trials[0], 4.0))
+        display.trial_ends(trials[1], record(trials[1], 2.0, "no [luck]"))
+        display.block_ends(trials[0].point, {})
         display.note("something [else]")
     assert output.getvalue().splitlines() == [
-        "[3/6] fake good actors=2 ray-paper trial 0: throughput 100 things/s (4.0 s)  12 s left",
-        "[4/6] fake good actors=2 serial trial 0: FAILED no [luck] (2.0 s)  6 s left",
+        "fake good actors=2 serial trial 0: FAILED no [luck]",
+        "fake good actors=2: 6 s left",
         "something [else]",
     ]
 
 
-@pytest.mark.parametrize(("budget_s", "told"), [(None, "[1/8] 35 s"), (21.0, "[1] 11 s"), (60.0, "[1] 35 s")])
-def test_what_is_left_is_no_more_than_a_budget_allows(built, row, monkeypatch, budget_s, told):
+@pytest.mark.parametrize(("budget_s", "left_s"), [(None, 35), (21.0, 11), (60.0, 35)])
+def test_what_is_left_is_no_more_than_a_budget_allows(built, monkeypatch, budget_s, left_s):
     output, trials, clock = io.StringIO(), list(built(trials=4).trials()), [0.0]
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s) as display:
+    with Display(Console(file=output, width=300), trials, Forecast(), budget_s) as display:
         clock[0] = 10.0
-        display.trial_ends(trials[0], [row()], 5.0)
-    position, left = told.split(maxsplit=1)
-    assert output.getvalue().startswith(f"{position} ")
-    assert output.getvalue().endswith(f"  {left} left\n")
+        display.trial_ends(trials[0], record(trials[0], 5.0))
+        display.block_ends(trials[0].point, {})
+    assert output.getvalue().endswith(f": {left_s} s left\n")
 
 
-def test_a_bar_on_a_terminal(trials, row):
+def test_a_bar_on_a_terminal(trials):
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=200)
-    with Display(console, trials, done=0, forecast=Forecast()) as display:
+    with Display(console, trials, Forecast()) as display:
         for trial in itertools.islice(trials, 2):
             display.trial_begins(trial)
-            display.trial_ends(trial, [row(unit="things/s")], 4.0)
+            display.trial_ends(trial, record(trial, 4.0))
         display.trial_begins(trials[2])
     assert "2/4" in output.getvalue()
     assert "fake good actors=5 ray-paper trial 0  8 s left" in output.getvalue()
@@ -69,34 +73,32 @@ def measured(name, round_us):
 
 def test_what_is_known_of_a_point_is_said_after_every_block(trials):
     output = io.StringIO()
-    with Display(Console(file=output, width=300), trials, done=0, forecast=Forecast()) as display:
+    with Display(Console(file=output, width=300), trials, Forecast()) as display:
         point = trials[0].point
         one = [measured("serial", 20), measured("ray-paper", 80), measured("ray-paper again", 78)]
         display.block_ends(point, dict(one))
         display.block_ends(point, dict([*one, measured("reactor-inline", 10)]))
         display.block_ends(trials[2].point, dict([measured("serial", 5)]))
     assert output.getvalue().splitlines() == [
-        "fake good actors=2: by now, in times the speed of serial: ray-paper 0.25x, ray-paper again 1.03x of itself",
-        (
-            "fake good actors=2: by now, in times the speed of serial: reactor-inline 2.00x, ray-paper 0.25x, "
-            "ray-paper again 1.03x of itself"
-        ),
+        "fake good actors=2: by now, in times the speed of serial: ray-paper 0.25x; 20 s left",
+        "fake good actors=2: by now, in times the speed of serial: reactor-inline 2.00x, ray-paper 0.25x; 20 s left",
+        "fake good actors=5: 20 s left",
     ]
 
 
 def test_who_failed_is_not_among_the_findings(trials):
     output = io.StringIO()
-    with Display(Console(file=output, width=300), trials, done=0, forecast=Forecast()) as display:
+    with Display(Console(file=output, width=300), trials, Forecast()) as display:
         name, failed = measured("ray-paper", 80)
         failed.failure = "died in its last turn"
         display.block_ends(trials[0].point, dict([measured("serial", 20), (name, failed)]))
         display.block_ends(trials[0].point, dict([measured("reactor-inline", 20), ("serial", failed)]))
-    assert not output.getvalue()
+    assert "speed" not in output.getvalue()
 
 
 def test_of_simulated_work_nothing_is_told_as_a_speed():
     (point,) = select("quick", workloads=["broadcast_gather"], settings=[Setting("work_seconds", ("0.5",))]).grid.points
     output = io.StringIO()
-    with Display(Console(file=output, width=300), [], done=0, forecast=Forecast()) as display:
+    with Display(Console(file=output, width=300), [], Forecast()) as display:
         display.block_ends(point, dict([measured("serial", 20), measured("ray-paper", 80)]))
-    assert not output.getvalue()
+    assert "speed" not in output.getvalue()
