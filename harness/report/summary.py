@@ -187,10 +187,6 @@ class _Known:
     trials: Mapping[TrialKey, TrialRecord]
     turns: RecordedTurns
 
-    def of(self, rows: Sequence[Measurement]) -> list[TrialRecord]:
-        """The records of the successful trials among these rows."""
-        return [self.trials[key] for key in {row.trial_key for row in rows if row.ok} if key in self.trials]
-
 
 def _point(label: str, rows: Sequence[Measurement], baselines: Sequence[str], known: _Known) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
@@ -208,21 +204,12 @@ def _point(label: str, rows: Sequence[Measurement], baselines: Sequence[str], kn
 def _cell(
     backend: str, rows: Sequence[Measurement], ratios: PointRatios, speedups: Mapping[str, Estimate], known: _Known
 ) -> Cell:
-    values, of_trials = list(ratios.trials[backend].values()), known.of(rows)
+    values = list(ratios.trials[backend].values())
+    of_trials = [known.trials[key] for key in {row.trial_key for row in rows if row.ok} if key in known.trials]
     metrics = {name: list(by_trial(rows, name).values()) for name in {row.metric: None for row in rows}}
-    rounds, described = list(by_trial(rows, "round_time").values()), known.described
-    found = (
-        doubts.doubts(
-            values,
-            cores=described.get("cpu", {}).get("cores"),
-            outside_cores=max((one.outside_cores for one in of_trials), default=None),
-            measured_ns=min((one.measured_ns for one in of_trials if one.measured_ns is not None), default=None),
-            round_ns=intervals.mean(rounds).value if rounds else None,
-            tick_ns=described.get("clock", {}).get("tick_ns"),
-        )
-        if values
-        else []
-    )
+    means = {name: intervals.mean(of_metric) for name, of_metric in metrics.items() if of_metric}
+    round_ns = means["round_time"].value if "round_time" in means else None
+    found = doubts.doubts(values, of_trials, round_ns, known.described) if values else []
     passing = speedups.get(CEILING)
     if passing is not None and passing.low > 1 and passing.decides:
         found.append(doubts.BEATS_LIMIT)
@@ -230,7 +217,7 @@ def _cell(
     return Cell(
         backend=backend,
         main=intervals.mean(values) if values else None,
-        metrics={name: intervals.mean(of_metric) for name, of_metric in metrics.items() if of_metric},
+        metrics=means,
         speedups=speedups,
         doubts=tuple(found),
         failures=tuple(dict.fromkeys(failed)),

@@ -1,9 +1,11 @@
 """The doubts that are printed beside a number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from harness.plan.presets import TRIALS
 from harness.stats import intervals
+from harness.store.trial_records import TrialRecord
 
 ENOUGH_TRIALS = TRIALS
 WIDE_SPREAD = 0.10
@@ -15,18 +17,11 @@ ENOUGH_TICKS = 20
 
 
 def doubts(
-    values: Sequence[float],
-    *,
-    cores: int | None = None,
-    outside_cores: float | None = None,
-    measured_ns: float | None = None,
-    round_ns: float | None = None,
-    tick_ns: float | None = None,
+    values: Sequence[float], trials: Sequence[TrialRecord], round_ns: float | None, described: Mapping[str, Any]
 ) -> list[str]:
-    """The doubts about the mean of these values, each in a few words. An argument is None where it is not known.
+    """The doubts about the mean of these values, one for each trial, each in a few words.
 
-    `outside_cores`: the most cores that other processes kept busy in one of its trials. `measured_ns`: the
-    shortest measured time of a trial. `round_ns`: the median round. `tick_ns`: the clock's.
+    `trials`: where they are known. `round_ns`: the mean round. `described`: the machine.
     """
     found = []
     if len(values) < ENOUGH_TRIALS:
@@ -34,9 +29,12 @@ def doubts(
     spread = intervals.variation(values)
     if spread > WIDE_SPREAD:
         found.append(f"spread {spread:.0%}")
-    if cores and outside_cores is not None and outside_cores > LOADED_SHARE * cores:
+    cores, tick_ns = described.get("cpu", {}).get("cores"), described.get("clock", {}).get("tick_ns")
+    outside_cores = max((one.outside_cores for one in trials), default=0.0)
+    if cores and outside_cores > LOADED_SHARE * cores:
         found.append(f"loaded {outside_cores:.1f}/{cores} cores")
-    if measured_ns is not None and measured_ns < SHORT_NS:
+    measured_ns = min((one.measured_ns for one in trials if one.measured_ns is not None), default=SHORT_NS)
+    if measured_ns < SHORT_NS:
         found.append(f"short {measured_ns / 1e6:.2g} ms")
     if round_ns is not None and tick_ns and round_ns < ENOUGH_TICKS * tick_ns:
         found.append(f"clock ticks {tick_ns:.0f} ns")

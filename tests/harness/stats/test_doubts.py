@@ -4,6 +4,7 @@ import pytest
 
 from harness.stats import doubts
 from harness.store import digests
+from harness.store.trial_records import TrialRecord
 
 SPLIT = "digest differs: no majority among a 11111111, b 22222222"
 # Rows by what they change of a plausible one, and the reasons by backend and trial.
@@ -46,19 +47,21 @@ def test_digests_that_disagree(row, case):
 
 
 @pytest.mark.parametrize(
-    ("values", "circumstances", "expected"),
+    ("values", "circumstances", "round_ns", "expected"),
     [
-        ([1.0] * 5, {}, []),
-        ([1.0], {}, ["1 trial"]),
-        ([1.0] * 3, {}, ["3 trials"]),
-        ([10.0, 10.0, 10.0, 10.0, 14.0], {}, ["spread 17%"]),
-        ([1.0] * 5, {"cores": 4, "outside_cores": 0.3}, []),
-        ([1.0] * 5, {"cores": 4, "outside_cores": 0.5}, ["loaded 0.5/4 cores"]),
-        ([1.0] * 5, {"measured_ns": 2e9}, []),
-        ([1.0] * 5, {"measured_ns": 12e6}, ["short 12 ms"]),
-        ([1.0] * 5, {"round_ns": 2_000, "tick_ns": 50}, []),
-        ([1.0] * 5, {"round_ns": 600, "tick_ns": 50}, ["clock ticks 50 ns"]),
+        ([1.0] * 5, {}, None, []),
+        ([1.0], {}, None, ["1 trial"]),
+        ([1.0] * 3, {}, None, ["3 trials"]),
+        ([10.0, 10.0, 10.0, 10.0, 14.0], {}, None, ["spread 17%"]),
+        ([1.0] * 5, {"outside_cores": 0.3}, None, []),
+        ([1.0] * 5, {"outside_cores": 0.5}, None, ["loaded 0.5/4 cores"]),
+        ([1.0] * 5, {"measured_ns": 2 * 10**9}, None, []),
+        ([1.0] * 5, {"measured_ns": 12 * 10**6}, None, ["short 12 ms"]),
+        ([1.0] * 5, {}, 2_000, []),
+        ([1.0] * 5, {}, 600, ["clock ticks 50 ns"]),
     ],
 )
-def test_doubts(values, circumstances, expected):
-    assert doubts.doubts(values, **circumstances) == expected
+def test_doubts(values, circumstances, round_ns, expected):
+    trial = TrialRecord("fake", "{}", "serial", 0, "now", 1.0, **{"outside_cores": 0.0} | circumstances)
+    described = {"cpu": {"cores": 4}, "clock": {"tick_ns": 50}}
+    assert doubts.doubts(values, [trial], round_ns, described) == expected
