@@ -26,8 +26,8 @@ Tell = Callable[[str], None]
 SERIAL = "serial"
 PARALLEL = "reactor-processes"
 
-# A subject: a kind of prediction, the serial loop, or a number of workers.
-Ask = str | int
+# The name of the subject with a number of workers.
+_workers = "{} workers".format
 
 
 def worker_counts(cores: int) -> list[int]:
@@ -37,12 +37,12 @@ def worker_counts(cores: int) -> list[int]:
 
 @dataclass
 class _Point:
-    """The findings at a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
+    """The findings at a point so far: predictions by kind, and by subject the log ratios of its blocks' turns."""
 
     point: Point
     speed_ups: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
-    blocks: dict[int, list[list[float]]] = field(default_factory=dict)
-    failures: dict[Ask, str] = field(default_factory=dict)
+    blocks: dict[str, list[list[float]]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)  # also of the predictions, by PREDICTED
 
     def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[ScalingRow]:
         for kind in PREDICTIONS:
@@ -53,12 +53,12 @@ class _Point:
                     found = failure or intervals.mean([speed_up[str(count)] for speed_up in told])
                     yield self._row(run_id, kind, count, found)
         for count in counts:
-            failure = self._failure(count)
-            if failure or count in self.blocks:
-                yield self._row(run_id, MEASURED, count, failure or intervals.ratio_of_turns(self.blocks[count]))
+            failure, blocks = self._failure(_workers(count)), self.blocks.get(_workers(count))
+            if failure or blocks:
+                yield self._row(run_id, MEASURED, count, failure or intervals.ratio_of_turns(blocks or ()))
 
-    def _failure(self, count: int) -> str:
-        own, serial = (self.failures.get(ask, "") for ask in (count, SERIAL))
+    def _failure(self, name: str) -> str:
+        own, serial = (self.failures.get(one, "") for one in (name, SERIAL))
         return own or (serial if serial.startswith(UNSUPPORTED) else serial and f"{SERIAL}: {serial}")
 
     def _row(self, run_id: str, kind: str, workers: int, outcome: Estimate | str) -> ScalingRow:
@@ -96,18 +96,16 @@ class _Point:
 
     def measure(self, counts: Sequence[int], seed: str, effort: Effort) -> None:
         """A block of the serial loop and of each number of workers."""
-        asks: dict[str, Ask] = {SERIAL: SERIAL, **{f"{count} workers": count for count in counts}}
-        found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed)
-        sides = {asks[name]: side for name, side in found.items()}
-        for ask, side in sides.items():
+        subjects = [self._subject(SERIAL, SERIAL), *(self._subject(_workers(n), PARALLEL, workers=n) for n in counts)]
+        sides = block.run(subjects, effort, seed)
+        for name, side in sides.items():
             if side.failure or side.digest != sides[SERIAL].digest:
-                self.failures.setdefault(ask, side.failure or "digest mismatch: not what the serial loop computes")
-            elif isinstance(ask, int) and (ratios := block.log_ratios(sides[SERIAL], side)):
-                self.blocks.setdefault(ask, []).append(ratios)
+                self.failures.setdefault(name, side.failure or "digest mismatch: not what the serial loop computes")
+            elif name != SERIAL and (ratios := block.log_ratios(sides[SERIAL], side)):
+                self.blocks.setdefault(name, []).append(ratios)
 
-    def _subject(self, name: str, ask: Ask) -> Subject:
-        point, options = self.point, {"workers": ask} if isinstance(ask, int) else {}
-        backend = PARALLEL if isinstance(ask, int) else SERIAL
+    def _subject(self, name: str, backend: str, **options: int) -> Subject:
+        point = self.point
         order = workload_order(point.workload, backend, point.values, point.verify_rounds, options)
         return Subject(name, order, matched=True)
 
