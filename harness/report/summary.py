@@ -208,8 +208,7 @@ def _cell(
     of_trials = [known.trials[key] for key in {row.trial_key for row in rows if row.ok} if key in known.trials]
     metrics = {name: list(by_trial(rows, name).values()) for name in {row.metric: None for row in rows}}
     means = {name: intervals.mean(of_metric) for name, of_metric in metrics.items() if of_metric}
-    round_ns = means["round_time"].value if "round_time" in means else None
-    found = doubts.doubts(values, of_trials, round_ns, known.described) if values else []
+    found = doubts.doubts(values, of_trials, known.described.get("cpu", {}).get("cores")) if values else []
     passing = speedups.get(CEILING)
     if passing is not None and passing.low > 1 and passing.decides:
         found.append(doubts.BEATS_LIMIT)

@@ -1,7 +1,6 @@
 """The doubts that are printed beside a number."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from harness.plan.presets import TRIALS
 from harness.stats import intervals
@@ -12,16 +11,12 @@ WIDE_SPREAD = 0.10
 # Other processes' share of the machine's cores from which on they are taken to slow the trial.
 LOADED_SHARE = 0.10
 SHORT_NS = 100_000_000
-# A time of this many ticks of the clock is known to about 5 %.
-ENOUGH_TICKS = 20
 
 
-def doubts(
-    values: Sequence[float], trials: Sequence[TrialRecord], round_ns: float | None, described: Mapping[str, Any]
-) -> list[str]:
+def doubts(values: Sequence[float], trials: Sequence[TrialRecord], cores: int | None) -> list[str]:
     """The doubts about the mean of these values, one for each trial, each in a few words.
 
-    `trials`: where they are known. `round_ns`: the mean round. `described`: the machine.
+    `trials`: where they are known. `cores`: the machine's.
     """
     found = []
     if len(values) < ENOUGH_TRIALS:
@@ -29,15 +24,12 @@ def doubts(
     spread = intervals.variation(values)
     if spread > WIDE_SPREAD:
         found.append(f"spread {spread:.0%}")
-    cores, tick_ns = described.get("cpu", {}).get("cores"), described.get("clock", {}).get("tick_ns")
     outside_cores = max((one.outside_cores for one in trials), default=0.0)
     if cores and outside_cores > LOADED_SHARE * cores:
         found.append(f"loaded {outside_cores:.1f}/{cores} cores")
     measured_ns = min((one.measured_ns for one in trials if one.measured_ns is not None), default=SHORT_NS)
     if measured_ns < SHORT_NS:
         found.append(f"short {measured_ns / 1e6:.2g} ms")
-    if round_ns is not None and tick_ns and round_ns < ENOUGH_TICKS * tick_ns:
-        found.append(f"clock ticks {tick_ns:.0f} ns")
     return found
 
 
@@ -49,9 +41,8 @@ MEANINGS = {
 DOUBTS_EXPLAINED = (
     f"The doubts are these. 'N trials': fewer than {ENOUGH_TRIALS}. 'spread': {MEANINGS['spread']}. 'loaded': "
     f"{MEANINGS['loaded']}. Next to Ray, some of these processes are Ray's own, which ended unseen. 'short': less than "
-    f"{SHORT_NS / 1e6:.0f} ms were measured in a trial. 'clock ticks': a round is shorter than {ENOUGH_TICKS} ticks of "
-    "the clock. 'beats the ceiling': the whole interval is faster than the reference ceiling, which was therefore "
-    "measured too slow."
+    f"{SHORT_NS / 1e6:.0f} ms were measured in a trial. 'beats the ceiling': the whole interval is faster than the "
+    "reference ceiling, which was therefore measured too slow."
 )
 BEATS_LIMIT = "beats the ceiling"
 # A doubt in a word or two, by its first word.
@@ -59,6 +50,5 @@ KINDS = {
     "spread": "spread",
     "loaded": "loaded",
     "short": "short turns",
-    "clock": "coarse clock",
     "beats": "passes ceiling",
 }

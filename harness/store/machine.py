@@ -3,11 +3,9 @@
 The host's name and the user's are left out: results are published.
 """
 
-import itertools
 import os
 import platform
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,17 +28,12 @@ _VARIABLE_PREFIXES = (
 # Fields that must be equal for rows to stand in one file.
 _IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "interpreters", "clock_speed")
 _CPUS = Path("/sys/devices/system/cpu")
-_CLOCK_READINGS = 10_000
 _GIB = 2**30
 
 
 class _Cpu(TypedDict, total=False):
     model: str
     cores: int | None
-
-
-class _Clock(TypedDict, total=False):
-    tick_ns: float
 
 
 class _Session(TypedDict, total=False):
@@ -62,7 +55,6 @@ class _Description(TypedDict, total=False):
     interpreter: dict[str, str | bool]
     packages: dict[str, str]
     interpreters: dict[str, dict[str, Any]]
-    clock: _Clock
     gil_enabled_after_imports: dict[str, bool]
     sessions: list[_Session]
 
@@ -90,7 +82,6 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
         "kernel": f"{platform.system()} {platform.release()}",
         **interpreter.describe(),
         "interpreters": interpreters.describe(others),
-        "clock": {"name": "perf_counter_ns", "tick_ns": clock_tick_ns()},
     }
 
 
@@ -147,13 +138,6 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         elif there != here:
             found.append(f"{name} {there} there, {here} here")
     return "; ".join(found)
-
-
-def clock_tick_ns() -> int:
-    """The smallest step of the clock that was seen. Readings closer than this cannot be distinguished."""
-    readings = [time.perf_counter_ns() for _ in range(_CLOCK_READINGS)]
-    steps = (after - before for before, after in itertools.pairwise(readings))
-    return min((step for step in steps if step > 0), default=0)
 
 
 def timestamp() -> str:

@@ -22,7 +22,6 @@ ENOUGH_MEMORY = 4 * _GIB
 STORE_SHARE = 0.3
 WATCHED_S = 1.0
 STEAL = 0.02
-SLOW_TICK_NS = 1_000
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def harms(described: Mapping[str, Any], session: Mapping[str, Any], seen: Circum
 
     `described`, `session`: from `machine.describe` and `machine.describe_session`.
     """
-    return [*_of_processors(described, seen), *_of_memory(seen), *_of_surroundings(described, session)]
+    return [*_of_processors(described, seen), *_of_memory(seen), *_of_surroundings(session)]
 
 
 def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterator[str]:
@@ -104,9 +103,7 @@ def _of_memory(seen: Circumstances) -> Iterator[str]:
         )
 
 
-def _of_surroundings(described: Mapping[str, Any], session: Mapping[str, Any]) -> Iterator[str]:
-    if described["clock"]["tick_ns"] > SLOW_TICK_NS:
-        yield f"the clock ticks every {described['clock']['tick_ns']} ns"
+def _of_surroundings(session: Mapping[str, Any]) -> Iterator[str]:
     if session["variables"]:
         yield f"set in the environment: {', '.join(session['variables'])}"
     if session["dirty"]:

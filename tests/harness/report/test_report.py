@@ -196,15 +196,6 @@ def test_doubts_stand_beside_the_numbers(results):
         assert "2 trials, spread 47%, loaded 2.5/4 cores, short 5 ms" in text
 
 
-def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(results):
-    summary = results({"serial": times(600)}, metric="round_time", unit="ns")
-    assert summary.points[0].cells[0].doubts == ("clock ticks 50 ns",)
-    assert "| clock ticks 50 ns |" in markdown.to_markdown(summary)
-    described = json.loads((summary.path / machine.FILE_NAME).read_bytes()) | {"clock": {"tick_ns": 1}}
-    (summary.path / machine.FILE_NAME).write_text(json.dumps(described))
-    assert summarise(summary.path).points[0].cells[0].doubts == ()
-
-
 def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_intervals(tmp_path):
     summary = summarise(runs.write(tmp_path / "run"))
     (table,) = report_tables.tables(summary)

@@ -21,7 +21,6 @@ def test_it_says_what_a_reader_of_the_numbers_needs(described):
     assert described["kernel"]
     assert described["interpreter"]["version"].startswith("3.")
     assert "numpy" in described["packages"]
-    assert 0 < described["clock"]["tick_ns"] < 1_000_000
     json.dumps(described)
 
 

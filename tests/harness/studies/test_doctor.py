@@ -19,7 +19,6 @@ DESCRIBED = {
     "cores_allowed": 8,
     "clock_speed": {"governors": ["performance"], "turbo": False},
     "siblings": ["0", "1"],
-    "clock": {"tick_ns": 40},
 }
 SESSION = {"variables": {}, "dirty": False}
 
@@ -100,7 +99,6 @@ def test_what_was_seen_is_named(change, words):
         ({"clock_speed": {"governors": ["powersave"], "turbo": None}}, {}, "CPU governor powersave"),
         ({"clock_speed": {"governors": None, "turbo": True}}, {}, "turbo is on"),
         ({"siblings": ["0-1", "2-3"]}, {}, "CPUs that share a core"),
-        ({"clock": {"tick_ns": 15_000}}, {}, "the clock ticks every 15000 ns"),
         ({}, {"variables": {"OMP_NUM_THREADS": "1"}}, "set in the environment: OMP_NUM_THREADS"),
         ({}, {"dirty": True}, "uncommitted changes"),
     ],
