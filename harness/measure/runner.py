@@ -109,8 +109,6 @@ def _run_block(
     records = [_record(trial, found[trial.backend], started_at, shared_s) for trial in block]
     results.add(records, [turn for trial in block for turn in _turns(trial, found)])
     for trial, record in zip(block, records, strict=True):
-        if record.gil_enabled is not None:
-            results.note_gil(trial.backend, record.gil_enabled)
         display.trial_ends(trial, record)
     return found
 

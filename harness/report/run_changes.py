@@ -73,9 +73,11 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
     differing = grid.differences(base.grid, new.grid)
     if differing:
         raise UsageError(f"another grid: {differing} ({base.path} is there, {new.path} here)")
-    differing = machine.differences(_conditions(base), _conditions(new)) or _other_conditions(base, new)
-    if differing:
-        raise UsageError(f"other conditions: {differing} ({base.path} is there, {new.path} here)")
+    differing = machine.differences(_conditions(base), _conditions(new))
+    there, here = (run.machine["sessions"][0].get("variables") for run in (base, new))
+    if differing or there != here:
+        told = differing or f"variables {there} there, {here} here"
+        raise UsageError(f"other conditions: {told} ({base.path} is there, {new.path} here)")
     fewest = min(point.trials for run in (base, new) for point in run.grid.points)
     if fewest < FEWEST_TRIALS:
         raise UsageError(
@@ -101,15 +103,6 @@ def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str |
     before, after = (run.machine.get("packages", {}) for run in (base, new))
     names = sorted(before.keys() | after.keys())
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
-
-
-def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
-    """Differences in what is no part of a machine, but moves numbers all the same."""
-    there, here = (
-        {"gil": run.machine.get("gil_enabled_after_imports"), "variables": run.machine["sessions"][0].get("variables")}
-        for run in (base, new)
-    )
-    return "; ".join(f"{name} {there[name]} there, {here[name]} here" for name in there if there[name] != here[name])
 
 
 def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:

@@ -117,8 +117,8 @@ class Summary:
         present = {row.backend for row in self.rows}
         if _ON_NODES in present and not present & {"reactor-processes", "reactor-threads"}:
             return _ON_NODES
-        locked = self.machine.get("gil_enabled_after_imports", {}).get("reactor-threads", True)
-        return "reactor-processes" if locked else "reactor-threads"
+        unlocked = any(one.backend == "reactor-threads" and one.gil_enabled is False for one in self.trials)
+        return "reactor-threads" if unlocked else "reactor-processes"
 
     @property
     def cores(self) -> int | None:

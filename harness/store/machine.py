@@ -55,7 +55,6 @@ class _Description(TypedDict, total=False):
     interpreter: dict[str, str | bool]
     packages: dict[str, str]
     interpreters: dict[str, dict[str, Any]]
-    gil_enabled_after_imports: dict[str, bool]
     sessions: list[_Session]
 
 

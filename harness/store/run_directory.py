@@ -101,13 +101,6 @@ class RunDirectory:
     def write_grid(self) -> None:
         write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
 
-    def note_gil(self, backend: str, enabled: bool) -> None:
-        """Record whether the GIL is on once everything that a backend needs is imported."""
-        known = self.machine.setdefault("gil_enabled_after_imports", {})
-        if known.get(backend) != enabled:
-            known[backend] = enabled
-            write_json(self.path / machine.FILE_NAME, self.machine)
-
     def begin_session(self, session: Mapping[str, Any]) -> None:
         """Record a call of the harness, and write all files."""
         self.machine.setdefault("sessions", []).append(dict(session))

@@ -17,7 +17,6 @@ MACHINE = {
     "kernel": "Linux 6",
     "interpreter": {"implementation": "CPython", "version": "3.11.7", "compiler": "GCC", "free_threaded_build": False},
     "packages": {"numpy": "2.4", "ray": "2.60", "reactorlib": "0.1.0"},
-    "gil_enabled_after_imports": {"serial": True},
 }
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 # Seconds that a round takes by backend; a little more in one trial than in another.

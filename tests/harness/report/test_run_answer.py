@@ -1,7 +1,6 @@
 """The answer of a run: which points it names, how they stand, and the last screen that shows it."""
 
 import io
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,8 @@ from harness.report import markdown, page, readme, report_tables, run_answer, te
 from harness.report.summary import summarise
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
-from tests.harness.report.made_up import MACHINE, times
+from harness.store.trial_records import TRIALS, TrialRecord
+from tests.harness.report.made_up import times
 from tests.pages import ROOT
 
 OURS = {"reactor-processes": times(100)}
@@ -58,8 +58,8 @@ def test_the_parallel_reactors_are_compared_with_the_loop_and_one_thread_with_no
     (one,) = run_answer.answers(summary)
     assert one.weakest.loop.ratio.value == pytest.approx(100 / 150)
     # On an interpreter without a lock, threads would stand for reactors on all cores.
-    described = {**MACHINE, "gil_enabled_after_imports": {"reactor-threads": False}}
-    (summary.path / "machine.json").write_text(json.dumps(described))
+    unlocked = TrialRecord(*summary.points[0].key, "reactor-threads", 0, "now", 1.0, 0.0, gil_enabled=False)
+    TRIALS.write(summary.path, [unlocked])
     assert run_answer.answers(summarise(summary.path)) == []
 
 

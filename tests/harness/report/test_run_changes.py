@@ -77,11 +77,10 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     [
         ({"described": {**MACHINE, "cores_allowed": 8}}, "other conditions: cores_allowed 4 there, 8 here"),
         ({"described": {**MACHINE, "kernel": "Linux 7"}}, "kernel"),
-        ({"described": {**MACHINE, "gil_enabled_after_imports": {"serial": False}}}, "gil"),
         ({"sessions": [session(variables={"OMP_NUM_THREADS": "4"})]}, "variables"),
         ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
         ({"chosen": grid(trials=4)}, "another grid"),
-        ({"chosen": FEWER, "described": {**MACHINE, "gil_enabled_after_imports": {}}}, "another grid: backends"),
+        ({"chosen": FEWER}, "another grid: backends"),
         ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
         ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
         ({"change": lambda row: replace(row, digest="other")}, "computes something else"),

@@ -19,7 +19,7 @@ COMMANDS = ("report", "resume", "compare")
 @pytest.fixture
 def ask(harness, tmp_path):
     """Runs a command on a run of this machine; its status, after having checked that it ended in one line."""
-    described = {**machine.describe(), "gil_enabled_after_imports": {"serial": True}}
+    described = machine.describe()
     chosen = runs.grid(backends=("serial", "reactor-inline"), trials=3)
     base, path = (runs.write(tmp_path / name, chosen=chosen, described=described) for name in ("base", "run"))
     arguments = {
