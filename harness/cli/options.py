@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from harness.errors import UsageError
+from harness.plan.grid import LONGEST_S, MOST_TRIALS
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
 from harness.report import readme_claims
@@ -152,7 +153,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
     add("--resume", action="store_true", help="run what an interrupted run lacks, and again what failed")
     limit = "for each thing that a trial is asked, its start included (default: the preset's)"
-    add("--time-limit", type=at_least(float, 0.1), metavar="SECONDS", help=limit)
+    add("--time-limit", type=at_least(float, 0.1, LONGEST_S), metavar="SECONDS", help=limit)
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
     _add_json(command)
 
@@ -230,7 +231,7 @@ def _add_backend(command: argparse.ArgumentParser, help_text: str) -> None:
 
 def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
     help_text = f"how often each point starts afresh on each backend (default: {told})"
-    command.add_argument("--trials", type=at_least(int, 1), default=default, metavar="N", help=help_text)
+    command.add_argument("--trials", type=at_least(int, 1, MOST_TRIALS), default=default, metavar="N", help=help_text)
 
 
 def _add_rounds(command: argparse.ArgumentParser, told: str, default: int | None) -> None:

@@ -11,7 +11,9 @@ import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import msgspec
 
 from harness.errors import UsageError
 from harness.plan import metrics
@@ -30,8 +32,8 @@ _VERIFY_ROUNDS_ELSE = 12
 _VERIFY_BYTES = 4 * 2**30
 # The version of a run's files. Files of another version are refused: their values mean something else.
 SCHEMA = 5
-MOST_TRIALS = 100_000  # of any sensible run
-_LONGEST_S = 1e8  # as a time limit; the system can't wait for much longer
+MOST_TRIALS = 1_000  # of a point, in any sensible run
+LONGEST_S = 1e8  # as a time limit; the system can't wait for much longer
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class PointDescription(TypedDict):
     """A point as JSON can hold it."""
 
     workload: str
-    trials: int
+    trials: Annotated[int, msgspec.Meta(ge=1, le=MOST_TRIALS)]
     parameters: dict[str, Scalar]
 
 
@@ -112,10 +114,10 @@ class Description(TypedDict):
     """A run's grid as JSON can hold it."""
 
     run_id: str
-    points: list[PointDescription]
-    backends: list[str]
+    points: Annotated[list[PointDescription], msgspec.Meta(min_length=1)]
+    backends: Annotated[list[str], msgspec.Meta(min_length=1)]
     seed: int
-    time_limit_s: float
+    time_limit_s: Annotated[float, msgspec.Meta(gt=0, le=LONGEST_S)]
     schema: int
     budget_s: NotRequired[float | None]
     predicts: NotRequired[bool]
@@ -125,8 +127,6 @@ class Description(TypedDict):
 class Grid:
     """All trials of a run. `time_limit_s`: for one trial. `budget_s`: for all, which may then be fewer than these.
     `predicts`: see `Preset`.
-
-    Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
 
     points: tuple[Point, ...]
@@ -135,16 +135,6 @@ class Grid:
     time_limit_s: float
     budget_s: float | None = None
     predicts: bool = False
-
-    def __post_init__(self) -> None:
-        fewest = min((point.trials for point in self.points), default=0)
-        if fewest < 1 or not 1 <= self.size <= MOST_TRIALS:
-            raise ParameterError(
-                f"trials: expected 1 or more of each point, at most {MOST_TRIALS:,} together; "
-                f"got {fewest} of a point, {self.size:,} together"
-            )
-        if not 0 < self.time_limit_s <= _LONGEST_S:
-            raise ParameterError(f"time_limit_s: must be more than 0, at most {_LONGEST_S:g}, got {self.time_limit_s}")
 
     @property
     def size(self) -> int:

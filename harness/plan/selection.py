@@ -67,7 +67,7 @@ def select(
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
     the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
     preset's budget grows with the number of backends. The names are known: the command line offers no others. Raises
-    UsageError, and ParameterError as a grid does.
+    UsageError.
     """
     preset = PRESETS[preset_name]
     sweeps = _sweeps(preset, workloads)

@@ -132,8 +132,7 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], give
 def reopen(
     path: Path, grid: Grid | None, trials: int | None, given: Given, session: Mapping[str, Any]
 ) -> Iterator[RunDirectory]:
-    """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits, and
-    ParameterError for too many trials.
+    """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits.
 
     `grid`: the one asked for, or None to take the directory's own. `trials`: how many of each point there shall be, at
     least as many as there are, or None for these.

@@ -185,7 +185,7 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
     [
         (("--output", "missing"), "missing: holds no run that could be resumed; leave out --resume to begin one there"),
         (("--output", "out", *TWO, "--set", "actors=7"), "out holds another grid"),
-        (("--output", "out", "--trials", "100001"), "trials: expected 1 or more"),
+        (("--output", "out", "--trials", "100001"), "must be at least 1 and at most 1000, got 100001"),
     ],
 )
 def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness, finished, arguments, message):

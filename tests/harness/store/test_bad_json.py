@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from harness.plan.grid import MOST_TRIALS
 from harness.store import machine
 from harness.store.run_directory import GRID_NAME
 from tests.choice import first
@@ -77,10 +76,10 @@ def test_no_value_of_a_wrong_type_ends_in_a_traceback(ask, name, command):
         (machine.FILE_NAME, {"cpu": {"cores": "4"}}, "(cpu.cores: expected int | null, got str)"),
         (GRID_NAME, {"backends": "serial"}, "grid.json: broken (backends: expected array, got str)"),
         (GRID_NAME, {"points": [{"trials": 1.5}]}, "(points[0].trials: expected int, got float)"),
-        (GRID_NAME, {"time_limit_s": 1e300}, "time_limit_s: must be more than 0, at most 1e+08"),
+        (GRID_NAME, {"time_limit_s": 1e300}, "(time_limit_s: expected float <="),
         (GRID_NAME, {"schema": 4}, "describes no grid of this version (schema 4, where this version reads 5)"),
         (GRID_NAME, {"schema": "5"}, "grid.json: broken (schema: expected int, got str)"),
-        (GRID_NAME, {"points": []}, "describes no grid of this version (trials: expected 1 or more"),
+        (GRID_NAME, {"points": []}, "grid.json: broken (points: expected array of length >= 1"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(ask, command, name, change, message):
@@ -88,9 +87,3 @@ def test_what_is_wrong_is_told_with_its_place(ask, command, name, change, messag
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     done = ask(command, name)
     assert message in done.stderr
-
-
-def test_so_many_trials_are_not_begun_either(harness):
-    done = harness("run", "--workload", "gym_sampling", "--trials", MOST_TRIALS, "--dry-run")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "at most 100,000 together" in done.stderr
