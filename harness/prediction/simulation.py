@@ -45,7 +45,7 @@ class _Tag(NamedTuple):
 
 
 class Simulation:
-    """The tags of one program on a number of workers and processors (default: one for each worker)."""
+    """The tags of one program without modes on a number of workers and processors (default: one for each worker)."""
 
     def __init__(self, program: Elaborated, workers: int, cost: MessageCost = FREE, cores: int | None = None) -> None:
         self._program = program
@@ -60,19 +60,11 @@ class Simulation:
         """The time of the next tag, from the time of each reaction that ran and the bytes of each cell that one set."""
         ran = frozenset(took)
         if ran not in self._tags:
-            plan = plan_of(self._program, self._events(ran))
+            # A trace has no triggers. Without modes those were present whose reactions all ran.
+            plan = plan_of(self._program, {index for index, heard in enumerate(self._heard) if heard and heard <= ran})
             self._tags[ran] = _Tag(plan, _parts(self._splitter.split(plan), self._program))
         tag = self._tags[ran]
         return _simulated(tag.parts, took, self._sizes(tag.plan, written), self._cost, self._cores)
-
-    def _events(self, ran: frozenset[Node]) -> set[int]:
-        """The triggers that were present, which a trace does not have: those whose reactions all ran.
-
-        In an inactive mode none ran. Then they are any that a reaction hears which would not run otherwise.
-        """
-        events = {index for index, heard in enumerate(self._heard) if heard and heard <= ran}
-        planned = {step.node for step in plan_of(self._program, events).steps}
-        return events | {index for index, heard in enumerate(self._heard) if heard & (ran - planned)}
 
     def _sizes(self, plan: Plan, written: Mapping[Cell, int]) -> dict[Cell, int]:
         """The bytes of all cells of this tag. Those of delayed connections are kept for a later tag."""

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import predict
-from reactorlib import (
-    MSEC,
-    Bank,
-    Input,
-    Mode,
-    Output,
-    Program,
-    Reactor,
-    Tag,
-    Timer,
-    connect,
-    elaborate,
-    reaction,
-    run,
-    startup,
-)
+from reactorlib import Bank, Input, Output, Program, Reactor, Tag, connect, elaborate, reaction, startup
 from reactorlib.worker.trace import Span
 
 COST = MessageCost(send_ns=10, receive_ns=5, latency_ns=20, byte_ns=0.5)
@@ -129,36 +112,3 @@ def test_a_tag_at_which_one_worker_has_nothing_to_do_costs_no_message() -> None:
     program = elaborate(Star, members=2, later="given")
     spans = ran(program, ("hub.begin",))
     assert total_ns(spans, predict(program, spans, [2, 64], cost=COST, written=[[("Star.hub.out", 40)]]), 64) == 100
-
-
-class Moody(Reactor):
-    """Hears its timer in both modes, with another reaction in each."""
-
-    one = Mode(initial=True)
-    two = Mode()
-    tick = Timer(0, 1 * MSEC)
-
-    with one:
-
-        @reaction(tick)
-        def here(self, tick) -> None: ...
-
-    with two:
-
-        @reaction(tick)
-        def there(self, tick) -> None: ...
-
-
-class Moods(Reactor):
-    def __init__(self) -> None:
-        self.moods = Bank(Moody, 2)
-
-
-def test_where_a_mode_kept_a_reaction_from_running_the_others_count_all_the_same() -> None:
-    program = elaborate(Moods)
-    spans = run(Moods, fast=True, timeout=0, trace=True).spans
-    assert spans is not None
-    even = [Span(span.reaction, span.tag, 0, 100, 0) for span in spans]
-    assert {program.reactions[span.reaction].path for span in even} == {f"Moods.moods[{i}].here" for i in (0, 1)}
-    assert predict(program, even, [2]) == {2: 2.0}
-    assert total_ns(even, predict(program, even, [2], cost=COST), 2) == pytest.approx(10 + 20 + 5 + 100 + 10 + 20 + 5)
