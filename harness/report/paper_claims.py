@@ -147,7 +147,7 @@ def _published(workload: str) -> dict[tuple[str, str] | None, float]:
     ratios: dict[tuple[str, str] | None, float] = {}
     for figure in _FIGURES.get(workload, (workload,)):
         systems = published.series(figure)
-        for x, value in systems[_OURS].points.items() if systems else ():
+        for x, value in systems[_OURS].points.items():
             ratio = systems[_THEIRS].points[x].value / value.value
             ratios[figure, x] = 1 / ratio if systems[_OURS].metric in HIGHER_IS_BETTER else ratio
     return ratios

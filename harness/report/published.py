@@ -1,4 +1,4 @@
-"""The paper's values, from `results/paper/published.csv`. Where the file isn't installed, there are none."""
+"""The paper's values, from `results/paper/published.csv`."""
 
 import csv
 from dataclasses import dataclass
@@ -20,8 +20,7 @@ class PublishedSeries:
 def series(figure: str, scenario: str | None = None) -> dict[str, PublishedSeries]:
     """The paper's series in a figure (and a scenario of it), by system: `ray` and `lf`."""
     found: dict[str, PublishedSeries] = {}
-    text = PATH.read_text(encoding="utf-8") if PATH.is_file() else ""
-    for row in csv.DictReader(text.splitlines()):
+    for row in csv.DictReader(PATH.read_text(encoding="utf-8").splitlines()):
         if row["figure"] == figure and scenario in (None, row["scenario"]):
             value, reach = float(row["value"]), float(row["ci99_half_width"] or 0)
             known = found.setdefault(row["system"], PublishedSeries(row["metric"], {}))

@@ -229,12 +229,6 @@ def test_published_values_stand_beside_ours_marked_as_such(name, run):
     assert any("published in 2024" in text for text in (*shown.notes, *(panel.title for panel in shown.panels)))
 
 
-@pytest.mark.parametrize("name", PAPER)
-def test_figures_are_made_without_the_published_file(name, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(published, "PATH", tmp_path / "absent.csv")
-    assert not any("published" in text for text in (chart(run(), name).title, *map(repr, chart(run(), name).panels)))
-
-
 def test_nothing_is_drawn_of_a_run_without_success(tmp_path):
     failed = [row.failed("time limit") for row in made_up.rows(1, ("serial",))]
     summary = made_up.summary(tmp_path / "run", failed)
