@@ -41,10 +41,6 @@ examples:
 
 Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
 """
-_PURPOSES = {
-    choices.AGAIN: ", to see the noise",
-    choices.LIMIT: ": loops on all cores that exchange nothing, to see what stepping alone takes",
-}
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
 _CHECK_LIMIT_S = 20.0
@@ -96,7 +92,7 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
 
     def tell(name: str) -> None:
         if name not in started:
-            console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
+            console.print(f"starting {name} ...")
         started.add(name)
 
     console.print(f"measuring for about {quantity.duration_s(seconds)}, in turns:")

@@ -16,7 +16,7 @@ from harness.store.machine import word
 
 SHARED_MEMORY = Path("/dev/shm")
 _GIB = 2**30
-# Ray's actors of the largest points take as much, and swapped memory is slow.
+# Ray's actors of the largest points take as much.
 ENOUGH_MEMORY = 4 * _GIB
 # Ray keeps objects in /tmp, on a disk, where shared memory is smaller than its store, 30 % of the memory.
 STORE_SHARE = 0.3
@@ -38,7 +38,6 @@ class Circumstances:
     stolen: float
     available_bytes: int
     total_bytes: int
-    swapped_bytes: int
     shared_free_bytes: int | None
 
 
@@ -53,7 +52,6 @@ def look() -> Circumstances:
         stolen=spent.steal / 100,
         available_bytes=memory.available,
         total_bytes=memory.total,
-        swapped_bytes=psutil.swap_memory().used,
         shared_free_bytes=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,
     )
 
@@ -94,8 +92,6 @@ def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterato
 def _of_memory(seen: Circumstances) -> Iterator[str]:
     if seen.available_bytes < ENOUGH_MEMORY:
         yield f"{seen.available_bytes / _GIB:.1f} GiB of memory are free; expected {ENOUGH_MEMORY / _GIB:.0f}"
-    if seen.swapped_bytes:
-        yield f"{seen.swapped_bytes / _GIB:.1f} GiB are swapped out"
     if (seen.shared_free_bytes or 0) < STORE_SHARE * seen.total_bytes:
         yield (
             f"{SHARED_MEMORY} has {(seen.shared_free_bytes or 0) / _GIB:.1f} GiB free: Ray keeps objects on disk; "

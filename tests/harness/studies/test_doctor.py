@@ -13,7 +13,7 @@ from tests.choice import first
 
 QUIET = Circumstances(
     affinity=8, quota_cpus=None, busy_cores=0.1, stolen=0.0, available_bytes=30 << 30, total_bytes=32 << 30,
-    swapped_bytes=0, shared_free_bytes=16 << 30,
+    shared_free_bytes=16 << 30,
 )  # fmt: skip
 DESCRIBED = {
     "cores_allowed": 8,
@@ -82,7 +82,6 @@ def test_on_a_quiet_machine_nothing_does_harm():
         ({"busy_cores": 3.0}, "other processes keep 3.0 of 8 cores busy"),
         ({"stolen": 0.2}, "20% of the time to others"),
         ({"available_bytes": 1 << 30}, "1.0 GiB of memory are free; expected 4"),
-        ({"swapped_bytes": 1 << 30}, "1.0 GiB are swapped out"),
         ({"shared_free_bytes": 64 << 20}, "/dev/shm has 0.1 GiB free"),
         ({"shared_free_bytes": None}, "/dev/shm has 0.0 GiB free"),
     ],
