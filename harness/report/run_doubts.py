@@ -6,7 +6,6 @@ from typing import Any
 
 from harness.store import run_directory
 from harness.store.measurement_table import Measurement
-from harness.store.table import Table
 
 
 def of_run(described: Mapping[str, Any]) -> Iterator[str]:
@@ -31,22 +30,3 @@ def of_grid(path: Path, rows: Sequence[Measurement]) -> Iterator[str]:
         if missing:
             are = "is" if missing == 1 else "are"
             yield f"{missing} of {grid.size} trials {are} missing: complete the run with --resume"
-
-
-def of_other_runs(
-    beside: Mapping[Table[Any], Sequence[Any]], rows: Sequence[Measurement], described: Mapping[str, Any]
-) -> Iterator[str]:
-    """The tables that lie beside the measurements, but were measured in another run."""
-    runs = list(dict.fromkeys(row.run_id for row in rows))
-    commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
-    files: dict[tuple[str, ...], list[str]] = {}
-    for table, own in beside.items():
-        others = tuple(dict.fromkeys(row.run_id for row in own if row.run_id not in runs))
-        if others:
-            files.setdefault(others, []).append(table.file_name)
-    for others, names in files.items():
-        yield (
-            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} of another run, {', '.join(others)}, of a commit "
-            f"that is not known; the measurements are of {', '.join(runs)}, commit "
-            f"{', '.join(sorted(commits)) or 'unknown'}"
-        )

@@ -26,7 +26,6 @@ from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
-from harness.store.table import Table
 from harness.store.trial_records import TRIALS, TrialRecord
 from workloads.catalogue import BACKENDS
 
@@ -147,26 +146,20 @@ def summarise(path: Path) -> Summary:
     file = path / machine.FILE_NAME
     described = machine.read(file, "restore it") if file.exists() else {}
     turns, trials = RecordedTurns(TURNS.read(path)), TRIALS.read(path)
-    phases, scaling, messages = BREAKDOWN.read(path), SCALING.read(path), MESSAGES.read(path)
     known = _Known(described, {trial.trial_key: trial for trial in trials}, turns)
     present = in_order(row.backend for row in rows)
     baselines = [name for name in present if not (name.startswith(OURS) or reference_ceiling.is_limit(name))]
     labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
-    beside: dict[Table[Any], Sequence[Any]] = {BREAKDOWN: phases, MESSAGES: messages, SCALING: scaling}
     return Summary(
         path=path,
         machine=described,
         points=tuple(_point(labels[point], own, [*baselines, CEILING], known) for point, own in by_point.items()),
-        doubts=(
-            *run_doubts.of_run(described),
-            *run_doubts.of_grid(path, rows),
-            *run_doubts.of_other_runs(beside, rows, described),
-        ),
+        doubts=(*run_doubts.of_run(described), *run_doubts.of_grid(path, rows)),
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
-        phases=tuple(phases),
-        scaling=tuple(scaling),
-        messages=tuple(messages),
+        phases=tuple(BREAKDOWN.read(path)),
+        scaling=tuple(SCALING.read(path)),
+        messages=tuple(MESSAGES.read(path)),
         noise=tuple(noise_floor.of_run(rows, turns)),
         turns=turns,
         trials=tuple(trials),

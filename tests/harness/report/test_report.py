@@ -13,7 +13,6 @@ from harness.stats import doubts, intervals
 from harness.store import machine
 from harness.store.measurement_table import MEASUREMENTS
 from harness.store.recorded_turns import TURNS, RecordedTurn
-from harness.store.scaling_table import MESSAGES, CostRow
 from harness.store.trial_records import TrialRecord
 from tests.harness import runs
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, claimed, times
@@ -140,19 +139,6 @@ def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
     blocks = {"lockstep": times(100), "reactor-inline": [90.0, 95.0, 92.0], "ray-paper": times(5), "ray-tuned": [7.0]}
     cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
     assert cells["serial"].speedups["ceiling"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
-
-
-def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
-    path = runs.write(tmp_path / "run")
-    cost = CostRow("a-run", 0, 2, "send_ns", 800.0, "ns")
-    MESSAGES.write(path, [cost])
-    assert summarise(path).doubts == ()
-    MESSAGES.write(path, [cost, dataclasses.replace(cost, run_id="an-older-run")])
-    (doubt,) = summarise(path).doubts
-    assert doubt == (
-        "messages.csv is of another run, an-older-run, of a commit that is not known; the measurements are of a-run, "
-        f"commit {runs.COMMIT[:12]}"
-    )
 
 
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
