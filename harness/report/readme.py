@@ -22,7 +22,7 @@ from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
-from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
+from harness.report.summary import LOOP, RAY, Cell, Summary, in_order
 from harness.report.text_table import TextTable
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
@@ -105,10 +105,11 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
     base = unit.partition("/")[0]
     what = f"{point.metric.replace('_', ' ')}, less is better" if quantity.has_prefixes(base) else unit
     shown = [point.cell(name) for name in (LOOP, ours, end.ray.rival if end.ray else "")]
+    shown = [cell if cell and cell.main else None for cell in shown]
     best = point.best(filter(None, shown))
     loop, own, ray = (
-        f"**{_value(point, cell)}**" if cell and best and _is_among_best(end, best, cell, ours) else _value(point, cell)
-        for cell in shown
+        f"**{told}**" if cell and best and _is_among_best(end, best, cell, ours) else told
+        for cell, told in ((cell, point.shown(cell, point.metric)) for cell in shown)
     )
     return (
         workload if place != "strongest" else "",
@@ -131,13 +132,6 @@ def _is_among_best(end: PointAnswer, best: Cell, cell: Cell, ours: str) -> bool:
 
 def _lead(rival: Against) -> str:
     return quantity.ratio(rival.ratio) + ("" if rival.standing == FASTER else f", {rival.standing}")
-
-
-def _value(point: PointSummary, cell: Cell | None) -> str:
-    if cell is None or cell.main is None:
-        return _UNKNOWN
-    unit = point.units[point.metric]
-    return quantity.show(cell.main.value, unit) if quantity.has_prefixes(unit) else quantity.number(cell.main.value)
 
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import quantity
 from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.plan.grid import TrialKey
@@ -78,6 +79,14 @@ class PointSummary:
         measured = [(cell.main.value, cell) for cell in cells if cell.main is not None]
         choose = max if self.metric in HIGHER_IS_BETTER else min
         return choose(measured, key=lambda pair: pair[0])[1] if measured else None
+
+    def shown(self, cell: Cell | None, metric: str, factor: float = 1.0) -> str:
+        """A metric of a cell with its unit where that has prefixes; a dash where it is not known."""
+        one = cell.metrics.get(metric) if cell else None
+        if one is None:
+            return "–"
+        unit, value = self.units[metric], factor * one.value
+        return quantity.show(value, unit) if quantity.has_prefixes(unit) else quantity.number(value)
 
     def cell(self, backend: str) -> Cell | None:
         """That of a backend; None where it is not there."""

@@ -61,7 +61,7 @@ def _speeds(title: str, summary: Summary, found: Sequence[tuple[PointSummary, Ce
             (
                 point.workload,
                 f"{point.label}; {point.units[point.metric]}" if COPIES not in ceilings else point.label,
-                *(_value(point, name, point.metric) for name in (THREADS, PROCESSES)),
+                *(point.shown(cell, point.metric) for cell in cells),
                 *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
                 f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
                 quantity.from_to(cell.main.count for cell in cells if cell is not None and cell.main is not None),
@@ -76,13 +76,13 @@ def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:
     rows = []
     for point, own in found:
         ray, workers = own.best_ray, _workers(point)
-        backends = (THREADS, PROCESSES, ray[1] if ray else "")
+        cells = [own, point.cell(PROCESSES), point.cell(ray[1]) if ray else None]
         rows.append(
             (
                 point.workload,
                 point.label,
-                *(_value(point, name, "peak_rss", 1 / workers) for name in backends),
-                *(_value(point, name, "startup_time") for name in backends),
+                *(point.shown(cell, "peak_rss", 1 / workers) for cell in cells),
+                *(point.shown(cell, "startup_time") for cell in cells),
             )
         )
     heads = [f"{what}, {name}" for what in ("memory per worker", "start-up") for name in names]
@@ -91,12 +91,3 @@ def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:
 
 def _workers(point: PointSummary) -> int:
     return next((int(point.parameters[name]) for name in _WORKERS if point.parameters.get(name)), 1)
-
-
-def _value(point: PointSummary, backend: str, metric: str, factor: float = 1) -> str:
-    cell = point.cell(backend)
-    one = cell.metrics.get(metric) if cell else None
-    if one is None:
-        return _UNKNOWN
-    unit, value = point.units[metric], factor * one.value
-    return quantity.show(value, unit) if quantity.has_prefixes(unit) else quantity.number(value)
