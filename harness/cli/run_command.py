@@ -46,7 +46,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     for note in selection.notes:
         console.print(note)
     if parsed.dry_run:
-        _plan(parsed, selection.grid, console)
+        _plan(parsed, selection.grid)
         return 0
     end_on_signals()
     with _open(parsed, arguments, selection.grid) as opened:
@@ -55,8 +55,6 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         todo, budget_s = opened.missing(), _budget_s(parsed, opened.grid)
         expected = forecast.here(opened.grid, RUNS)
         console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
-        if opened.failed_before:
-            console.print(f"{counted(opened.failed_before, 'trial')} failed before, to run again")
         try:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, expected, budget_s) as display:
@@ -104,12 +102,12 @@ def _terminate(number: int, _: object) -> NoReturn:
     raise Terminated(number)
 
 
-def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
+def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
     """Print what would run: the grid asked for, or what an interrupted run lacks of its own."""
-    todo, again = list(chosen.trials()), 0
+    todo = list(chosen.trials())
     if parsed.resume:
         found = run_directory.inspect(*_to_resume(parsed, chosen))
-        chosen, todo, again = found.grid, found.missing(), found.failed_before
+        chosen, todo = found.grid, found.missing()
     for point, trials in grouped(todo, lambda trial: trial.point).items():
         names = [trial.backend for trial in trials]
         same = grouped((name for name in chosen.backends if name in names), names.count)
@@ -118,8 +116,6 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
     together = _together(forecast.here(chosen, RUNS), todo, budget_s)
     print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
-    if again:
-        console.print(f"{counted(again, 'trial')} failed before, to run again")
 
 
 def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:

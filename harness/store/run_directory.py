@@ -35,9 +35,9 @@ _OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
 class RunDirectory:
     """The files of a run. `rows` follow from `trials` and `turns`. `interpreters`: their paths (see there).
 
-    `failed_before`: the number of trials that failed and were left out, to run again. The cause may have passed: a
-    machine out of memory, a time limit, a mistake since corrected. A trial that its backend doesn't support stays. So
-    does one whose digest was wrong: a second attempt would hide that.
+    Trials that failed are left out when it is reopened, to run again. The cause may have passed: a machine out of
+    memory, a time limit, a mistake since corrected. A trial that its backend doesn't support stays. So does one whose
+    digest was wrong: a second attempt would hide that.
     """
 
     path: Path
@@ -48,7 +48,6 @@ class RunDirectory:
     trials: list[TrialRecord] = field(default_factory=list)
     turns: list[RecordedTurn] = field(default_factory=list)
     rows: list[Measurement] = field(default_factory=list)
-    failed_before: int = 0
 
     @property
     def logs(self) -> Path:
@@ -173,8 +172,7 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
     kept = [one for one in found if not one.is_failure or digests.is_disagreement(one.status)]
     present = {one.trial_key for one in kept}
     turns = [turn for turn in turns if turn.trial_key in present]
-    again = len(found) - len(kept)
-    return RunDirectory(path, run_id, stored, described, paths, kept, turns, failed_before=again)
+    return RunDirectory(path, run_id, stored, described, paths, kept, turns)
 
 
 def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial]:
