@@ -12,9 +12,8 @@ from typing import Any
 from harness import quantity
 from harness.errors import UsageError
 from harness.plan import grid
-from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report.finished_run import FinishedRun
-from harness.report.summary import OURS, PointSummary
+from harness.report.summary import OURS
 from harness.stats import intervals, judgement, reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
@@ -30,9 +29,8 @@ class Change:
     """How one of our backends changed against a baseline at a point.
 
     `factor`: how many times as long it takes as before, in relation to the baseline. `before` and `after`: how many
-    times as fast as the baseline it was and is. `own` and `other`: how many times as long the backend and the
-    baseline take, each by itself. `p_value`: the chance of the factor without a change, corrected for the number of
-    ratios compared (Holm).
+    times as fast as the baseline it was and is. `p_value`: the chance of the factor without a change, corrected for
+    the number of ratios compared (Holm).
     """
 
     workload: str
@@ -43,8 +41,6 @@ class Change:
     factor: Estimate
     before: Estimate
     after: Estimate
-    own: float | None
-    other: float | None
     p_value: float = 1.0
     judgement: Judgement = Judgement.UNCHANGED
 
@@ -124,17 +120,7 @@ def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
                     factor=intervals.change(after, was.speedups[baseline]),
                     before=was.speedups[baseline],
                     after=after,
-                    own=_alone(old, point, cell.backend),
-                    other=_alone(old, point, baseline),
                 )
-
-
-def _alone(before: PointSummary, after: PointSummary, name: str) -> float | None:
-    """How many times as long a backend takes by itself; None for the ceiling."""
-    old, now = (cell.main if (cell := point.cell(name)) else None for point in (before, after))
-    if old is None or now is None:
-        return None
-    return old.value / now.value if after.metric in HIGHER_IS_BETTER else now.value / old.value
 
 
 def lines(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> list[str]:
@@ -160,14 +146,9 @@ def _conclusion(changes: Sequence[Change], min_effect: float) -> str:
 
 def _line(one: Change) -> str:
     after, before = (f"{quantity.number(ratio.value)}x" for ratio in (one.after, one.before))
-    alone = ", ".join(
-        f"{name} takes x{factor:.2f}"
-        for name, factor in ((one.backend, one.own), (one.baseline, one.other))
-        if factor is not None
-    )
     return (
         f"{one.workload} {one.label}: {one.backend} is {judgement.describe(one.factor)}: its speed is {after} that of "
-        f"{one.baseline}, was {before}; alone: {alone}"
+        f"{one.baseline}, was {before}"
     )
 
 
