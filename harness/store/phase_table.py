@@ -8,7 +8,8 @@ from harness.store.table import Table
 HUB = "hub"  # the code of the hub itself: next broadcast, learning step, environment of all agents
 COMPUTE = "compute"  # the code of a worker
 SERIALISE = "serialise"  # values to bytes or shared memory, and back (of Ray)
-SUBMIT = "submit"  # handing work over: the call without its serialising, and what the runtime does between reactions
+# Handing work over: the call without its pickling, and what the runtime does between reactions.
+SUBMIT = "submit"
 TRANSFER = "transfer"  # nobody works: a message is made or on its way, or a process waits for a core
 WAIT = "wait"  # some workers work, others have ended or not begun
 PHASES = (HUB, SERIALISE, SUBMIT, TRANSFER, WAIT, COMPUTE)

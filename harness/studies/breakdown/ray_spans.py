@@ -3,8 +3,7 @@
 The workloads' code runs as it is. On the driver:
 
 - `put`, pickling and unpickling are `serialise`.
-- `remote()` without its pickling is `submit`. If its arguments are too large to be passed inline, the rest of the call
-  stores them, and is `serialise`.
+- `remote()` without its pickling is `submit`, which includes the storing of large arguments.
 - `get` and `wait` without their unpickling are `blocked`.
 
 Of an actor's task Ray records three parts: fetching and unpickling the arguments, the method, pickling and storing the
@@ -23,7 +22,6 @@ from unittest import mock
 
 from harness.store.phase_table import COMPUTE, SERIALISE, SUBMIT
 from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
-from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 # Have Ray report task events, and often.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}
@@ -53,36 +51,30 @@ def recording() -> Iterator[list[LaneSpan]]:
     from workloads.ray_session import Session
 
     spans: list[LaneSpan] = []
-    call, end_session = _Call(spans), Session.end
+    end_session = Session.end
 
     def end(session: Session) -> None:
         spans.extend(_of_actors(ray.timeline))  # while the actors live, who report for themselves
         end_session(session)
 
-    unpickle = _timed(spans, SERIALISE, SerializationContext.deserialize_objects)
-    with (
-        mock.patch.multiple(
-            ray,
-            put=_timed(spans, SERIALISE, ray.put),
-            get=_timed(spans, BLOCKED, ray.get),
-            wait=_timed(spans, BLOCKED, ray.wait),
-        ),
-        mock.patch.object(ActorMethod, "remote", call.remote(ActorMethod.remote)),
-        mock.patch.object(SerializationContext, "serialize", call.serialise(SerializationContext.serialize)),
-        mock.patch.object(SerializationContext, "deserialize_objects", unpickle),
-        mock.patch.object(Session, "end", end),
-    ):
+    wrapped: list[tuple[Any, str, str]] = [
+        (ray, "put", SERIALISE),
+        (ray, "get", BLOCKED),
+        (ray, "wait", BLOCKED),
+        (ActorMethod, "remote", SUBMIT),
+        (SerializationContext, "serialize", SERIALISE),
+        (SerializationContext, "deserialize_objects", SERIALISE),
+    ]
+    with contextlib.ExitStack() as patches:
+        for owner, name, kind in wrapped:
+            timed = _timed(spans, kind, getattr(owner, name))
+            patches.enter_context(mock.patch.object(owner, name, timed))
+        patches.enter_context(mock.patch.object(Session, "end", end))
         yield spans
 
 
-def _note(spans: list[LaneSpan], kind: str, began_ns: int, ended_ns: int) -> None:
-    """Add a span of the main thread, which is the driver."""
-    if threading.current_thread() is threading.main_thread():
-        spans.append(LaneSpan(HUB_LANE, kind, began_ns, ended_ns))
-
-
 def _timed(spans: list[LaneSpan], kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which adds a span whenever it is called."""
+    """The function, which adds a span whenever the main thread, which is the driver, calls it."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -90,42 +82,10 @@ def _timed(spans: list[LaneSpan], kind: str, function: Callable[..., Any]) -> Ca
         try:
             return function(*args, **kwargs)
         finally:
-            _note(spans, kind, began, time.perf_counter_ns())
+            if threading.current_thread() is threading.main_thread():
+                spans.append(LaneSpan(HUB_LANE, kind, began, time.perf_counter_ns()))
 
     return call
-
-
-class _Call:
-    """The remote call that is being made, and from when on it stores its arguments."""
-
-    def __init__(self, spans: list[LaneSpan]) -> None:
-        self._spans = spans
-        self._storing_from: int | None = None
-
-    def remote(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def remote(method: Any, *args: Any, **kwargs: Any) -> Any:
-            self._storing_from = None
-            began = time.perf_counter_ns()
-            reference = function(method, *args, **kwargs)
-            ended = time.perf_counter_ns()
-            _note(self._spans, SUBMIT, began, ended)
-            if self._storing_from is not None:
-                _note(self._spans, SERIALISE, self._storing_from, ended)
-            return reference
-
-        return remote
-
-    def serialise(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def serialise(context: Any, value: Any) -> Any:
-            began = time.perf_counter_ns()
-            serialised = function(context, value)
-            ended = time.perf_counter_ns()
-            _note(self._spans, SERIALISE, began, ended)
-            if self._storing_from is None and serialised.total_bytes > INLINE_LIMIT_BYTES:
-                self._storing_from = ended
-            return serialised
-
-        return serialise
 
 
 def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> list[LaneSpan]:
