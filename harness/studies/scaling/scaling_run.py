@@ -47,7 +47,7 @@ class _Point:
     def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[ScalingRow]:
         for kind in PREDICTIONS:
             told = self.speed_ups.get(kind, [])
-            failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
+            failure = self.failures.get(PREDICTED, "")
             for count in counts if kind == HERE else WORKERS:
                 if failure or told:
                     found = failure or intervals.mean([speed_up[str(count)] for speed_up in told])
@@ -79,20 +79,19 @@ class _Point:
 
     def predict(self, most_rounds: int | None, limit_s: float, cost: MessageCost | str, counts: Sequence[int]) -> None:
         """Trace it once. `cost`: of a message, or why it is not known."""
+        if isinstance(cost, str):
+            self.failures.setdefault(PREDICTED, cost)
+            return
         values = self.point.values
         values["rounds"] = min(values["rounds"], most_rounds or values["rounds"])
-        known = None if isinstance(cost, str) else cost._asdict()
-        arguments = [self.point.workload, values, known, counts, available_cpus()]
+        arguments = [self.point.workload, values, cost._asdict(), counts, available_cpus()]
         try:
             told = call("harness.studies.scaling.tracing:predicted", arguments, limit_s)
         except SubjectError as error:
             self.failures.setdefault(PREDICTED, str(error))
             return
         for kind in PREDICTIONS:
-            if kind in told:
-                self.speed_ups.setdefault(kind, []).append(told[kind])
-            else:
-                self.failures.setdefault(kind, str(cost))
+            self.speed_ups.setdefault(kind, []).append(told[kind])
 
     def measure(self, counts: Sequence[int], seed: str, effort: Effort) -> None:
         """A block of the serial loop and of each number of workers."""

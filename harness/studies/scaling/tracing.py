@@ -18,11 +18,11 @@ _MOST_MESSAGES = 20_000
 
 
 def predicted(
-    workload: str, parameters: Mapping[str, Any], cost: Mapping[str, float] | None, counts: Sequence[int], cores: int
+    workload: str, parameters: Mapping[str, Any], cost: Mapping[str, float], counts: Sequence[int], cores: int
 ) -> dict[str, dict[str, float]]:
     """The speed-up over one worker in the measured rounds, by kind and number of workers.
 
-    The kinds are those of `scaling_table`. Without the `cost` of a message it is only the one of free messages.
+    The kinds are those of `scaling_table`. `cost`: of a message.
 
     Raises UnsupportedError where no reaction runs in the measured rounds.
     """
@@ -38,8 +38,6 @@ def predicted(
     if not within:
         raise UnsupportedError("no reaction begins within the measured rounds, so there is nothing to predict from")
     spans, written = zip(*within, strict=True)
-    speed_up = {PREDICTED: predict(rounds.program, spans)}
-    if cost is not None:
-        paid = functools.partial(predict, rounds.program, spans, cost=MessageCost(**cost), written=written)
-        speed_up |= {PAID: paid(), HERE: paid(counts, cores=cores)}
+    paid = functools.partial(predict, rounds.program, spans, cost=MessageCost(**cost), written=written)
+    speed_up = {PREDICTED: predict(rounds.program, spans), PAID: paid(), HERE: paid(counts, cores=cores)}
     return {kind: {str(count): value for count, value in told.items()} for kind, told in speed_up.items()}

@@ -118,7 +118,7 @@ def test_a_prediction_that_fails_is_a_row_and_the_run_goes_on(cores, harness, mo
     assert done.returncode == 0, done.stderr
     (path,) = Path("out").glob("*-contribute.json")
     found = contributed.read(path)
-    assert {(row.speedup, row.status) for row in found.predictions} == {(None, "no predicted today")}
+    assert {(row.speedup, row.status) for row in found.predictions} == {(None, "no measured today")}
     assert {one.off for one in found.outcomes} == {None}
     assert all("-" in row for row in contributed.table(contributed.points([found])).rows)
 

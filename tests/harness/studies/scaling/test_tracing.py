@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from harness.prediction.speed_up import WORKERS
-from harness.store.scaling_table import PREDICTED, PREDICTIONS
+from harness.store.scaling_table import PREDICTIONS
 from harness.studies.scaling import tracing
 from harness.studies.traced_rounds import shortened, traced
 from workloads import catalogue
@@ -39,11 +39,6 @@ def test_every_workload_can_be_predicted(workload):
     assert free["1"] == paid["1"] == here["1"] == 1.0
     assert all(1 - 1e-9 <= value <= int(count) + 1e-9 for count, value in free.items())
     assert all(0 < paid[count] < free[count] for count in free if count != "1")
-
-
-def test_where_the_cost_of_a_message_is_not_known_it_is_not_paid():
-    found = tracing.predicted("gym_sampling", full("gym_sampling", POINTS["gym_sampling"]), None, [1, 3], 2)
-    assert list(found) == [PREDICTED]
 
 
 def test_what_is_traced_is_all_that_ran_and_leaves_the_workload_as_it_was():
