@@ -27,7 +27,7 @@ PHASES_EXPLAINED = (
     "Parts of a round, medians over trials. 'hub': its own code. 'serialise' (on Ray): values to bytes and back, and "
     "storing results. 'submit': handing work over, and storing large arguments. 'transfer': nobody works, a message is "
     "made or on its way, or a process waits for a core. 'wait': some workers work, others have ended or not begun. "
-    "'compute': the workers' code. 'plain': a round without recording. If 'round' is far above it, the recording shows. "
+    "'compute': the workers' code. 'plain': a round without recording. If 'round' is far above it, recording shows. "
     "A lane is an actor of Ray's, or a worker of reactors. 'straggler': the part of the rounds in which the lane that "
     "most often ended its computing last did so. With equal lanes it is one in the number of lanes. 'lag': how much "
     "later the last lane ended than the median lane, as a part of the round. It is the mean, and the time that 95 % of "
