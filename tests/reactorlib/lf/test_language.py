@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from reactorlib import ElaborationError, elaborate, run
+from reactorlib.declaration.instance import BoundPort
 from reactorlib.lf import LinguaFrancaWarning, load, run_options
 
 
@@ -131,7 +132,8 @@ def test_programs_for_other_targets_have_a_structure(write, target):
     path = write(STRUCTURES[target])
     program = elaborate(load(path, structure=True))
     assert len(program.instances) == 5
-    assert [port.width for port in program.ports] == [2, 2, 2, 6]
+    elements = [element for instance in program.instances for element in instance.elements.values()]
+    assert [element.width for element in elements if isinstance(element, BoundPort)] == [2, 2, 2, 6]
     assert len(program.reactions) == 4
     assert len(elaborate(load(path, structure=None)).reactions) == 4  # left to the target
     with pytest.raises(ElaborationError, match=f"its target is {target}, and only bodies in Python run here"):
