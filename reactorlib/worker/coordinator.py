@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, Protocol
 
 from reactorlib.clock import PhysicalClock
-from reactorlib.elaboration.records import Elaborated, Trigger
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
@@ -16,9 +16,6 @@ from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
 from reactorlib.worker.scheduler import Call
-
-STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag that may have no other event
-NOTHING: Events = {STEP: None}
 
 # Runs a tag at a time in ns and puts events of the next microstep into the second argument. True: the run ends.
 Schedule = Callable[[int, Events], bool]
@@ -142,24 +139,22 @@ class Coordinator:
 
         With `time`, call `reach(time)` first. Calls of threads since then wait for the next step.
         """
-        queue = self.queue
-        if time is not None:
-            for event, value in (inputs or NOTHING).items():
+        queue, events = self.queue, inputs
+        if time is None and self.inbox.arrivals:
+            self._receive()
+        if time is None or (time == queue.time and queue.microstep >= 0):
+            if queue.soon or queue.ahead:
+                events = queue.soon | inputs
+                queue.soon = queue.ahead.pop(0) if queue.ahead else {}
+            queue.microstep += 1
+        elif inputs or queue.next_time() == time:
+            for event, value in inputs.items():
                 queue.at(event, time, value)
-        else:
-            if self.inbox.arrivals:
-                self._receive()
-            if inputs and not queue.soon and not queue.ahead:  # as always: Queue.pop without the call
-                queue.microstep += 1
-                for event, value in inputs.items():
-                    event.value = value
-                return inputs
-            queue.soon.update(inputs or NOTHING)
-        events = queue.pop()
+            events = queue.pop()
+        else:  # nothing is due
+            queue.time, queue.microstep = time, 0
         for event, value in events.items():
             event.value = value
-        if not inputs:
-            del events[STEP]
         return events
 
     # Physical time, and other threads
