@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from reactorlib.elaboration.records import Cell, Elaborated
@@ -225,15 +224,3 @@ class PlainActionHandle(ActionHandle):
     def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
         with suppress(RunError):
             super().schedule(Time(round(extra_delay)), value)
-
-
-@dataclass(frozen=True, slots=True)
-class ModeHandle:
-    """The right to switch to one mode, by reset or history."""
-
-    _mode: int
-    _history: bool
-    _switch: Callable[[int, bool], None]
-
-    def set(self) -> None:
-        self._switch(self._mode, self._history)

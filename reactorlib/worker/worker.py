@@ -11,6 +11,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from time import perf_counter_ns
+from types import SimpleNamespace
 from typing import Any
 
 from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
@@ -22,7 +23,6 @@ from reactorlib.worker.cells import (
     Buffers,
     Contained,
     Event,
-    ModeHandle,
     Multiport,
     PlainActionHandle,
     Reader,
@@ -217,7 +217,7 @@ class Worker:
 
     def _argument(self, argument: Argument) -> Any:
         if argument.kind == "switch":
-            return ModeHandle(argument.mode, argument.history, self.scheduler.switch)
+            return SimpleNamespace(set=partial(self.scheduler.switch, argument.mode, argument.history))
         if argument.kind == "schedule":
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
