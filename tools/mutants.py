@@ -65,7 +65,6 @@ MUTANTS = [
     ),
     *_mutants(
         _of("worker", "coordinator", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
-        ("a timer begins at its offset", "self.queue.at(event, event.trigger.delay, None)", "self.queue.at(event, 0, None)"),
         ("a stop that is asked for comes at the next microstep", "self.queue.at(self.shutdown, self.queue.time, None)", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
         ("a stop before the first tag lets it run", "self.queue.at(self.shutdown, self.queue.time, None)", "self.queue.soon[self.shutdown] = None"),
         ("an event after 292 years never happens", "min(self._stop_time, LONGEST)", "self._stop_time"),
@@ -84,6 +83,7 @@ MUTANTS = [
         ("a mode within one that is not active is not active", "active = around and self._current", "active = self._current"),
         ("a reset forgets what was pending", "            self._waiting.pop(mode, None)\n", ""),
         ("history keeps what was pending", "self._waiting[mode] += self.queue.extract(self._members[mode])", "self.queue.extract(self._members[mode])"),
+        ("a timer begins at its offset", "self.queue.time + event.trigger.delay, None", "self.queue.time, None"),
         ("startup comes once", '"startup": not state.entered', '"startup": True'),
         ("history does not restart timers", '"timer": state.fresh', '"timer": True'),
         ("a reset gives states their first values", "            reset_states(self.program, mode)\n", ""),

@@ -48,15 +48,14 @@ class Coordinator:
         self.options = options
         self.events = events_of(program)
         self.shutdown = self.events[program.graph.shutdown]
-        modal = ModalQueue()
-        self.queue = modal if program.modes else Queue()
-        self.modes = Modes(program, modal, self.events)
+        self.queue = ModalQueue() if program.modes else Queue()
+        self.modes = Modes(program, self.queue, self.events)
         self.clock = PhysicalClock()
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
         self.at = self.queue.at
         self.schedule = self._schedule_in_mode if program.modes else self.queue.schedule
-        self.switch, self.end_tag = self.modes.request, self.modes.apply
+        self.begin, self.switch, self.end_tag = self.modes.start, self.modes.request, self.modes.apply
         self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
         self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
         self._stop_time = inf if options.timeout is None else int(options.timeout)
@@ -80,13 +79,6 @@ class Coordinator:
             getattr(self, name)(*event, *arguments)
 
     # Tags
-
-    def begin(self) -> None:
-        """Queue startup and timers."""
-        for event in self.events:
-            if event.mode is None and event.trigger.kind in ("startup", "timer"):
-                self.queue.at(event, event.trigger.delay, None)
-        self.modes.start()
 
     def run(self, schedules: Schedules, until: float | None = None) -> bool:
         """Run tag after tag: the next events, their time, their schedule. True once the run has ended.

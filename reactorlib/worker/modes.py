@@ -11,6 +11,7 @@ from typing import Any
 
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.worker.cells import Event
+from reactorlib.worker.event_queue import Queue
 from reactorlib.worker.modal_queue import ModalQueue, Waiting
 
 
@@ -28,9 +29,9 @@ class ModeState:
 
 
 class Modes:
-    """The modes of one run."""
+    """The modes of one run. Events outside of modes are in mode None, which is entered at the start."""
 
-    def __init__(self, program: Elaborated, queue: ModalQueue, events: Iterable[Event]) -> None:
+    def __init__(self, program: Elaborated, queue: Queue, events: Iterable[Event]) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
@@ -39,14 +40,12 @@ class Modes:
         self._waiting: dict[int, list[Waiting]] = defaultdict(list)  # by mode that is not active
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
-        self._members: list[list[Event]] = [[] for _ in program.modes]
+        self._members: dict[int | None, list[Event]] = defaultdict(list)
         for event in events:
-            if event.mode is not None:
-                self._members[event.mode].append(event)
-        self._within: list[list[int]] = [[] for _ in program.modes]  # the modes directly within each
+            self._members[event.mode].append(event)
+        self._within: dict[int | None, list[int]] = defaultdict(list)  # the modes directly within each
         for index, mode in enumerate(program.modes):
-            if mode.parent is not None:
-                self._within[mode.parent].append(index)
+            self._within[mode.parent].append(index)
         self._activate(range(len(self.states)))
 
     def request(self, mode: int, history: bool) -> None:
@@ -61,15 +60,17 @@ class Modes:
         return True
 
     def start(self) -> None:
-        """Queue startup and timers of the modes active at the start of the run."""
+        """Queue startup and timers that are active at the start of the run."""
+        self._enter(None, ModeState())
         for index, state in enumerate(self.states):
             if state.active:
-                self._enter(index)
+                self._enter(index, state)
 
     def apply(self) -> None:
         """Carry out the switches requested at this tag. The new modes are active from the next microstep on."""
         if not self._requested:
             return
+        assert isinstance(self.queue, ModalQueue)
         requests, self._requested = self._requested, {}
         self.version += 1
         restarted = self._make_current(requests)
@@ -80,7 +81,7 @@ class Modes:
             self._waiting[mode] += self.queue.extract(self._members[mode])
         self._reset(restarted)
         for mode in active:
-            self._enter(mode)
+            self._enter(mode, self.states[mode])
         for mode in active:
             for put, delay, event, value in self._waiting.pop(mode, ()):
                 put(event, self.queue.time + delay, value)
@@ -121,9 +122,8 @@ class Modes:
             entered = record.parent not in modes or self.states[record.parent].reset_due
             state.reset_due = entered and self._current[record.siblings] == mode
 
-    def _enter(self, mode: int) -> None:
+    def _enter(self, mode: int | None, state: ModeState) -> None:
         """Queue reset, startup and timers of an active mode, each when it is due."""
-        state = self.states[mode]
         due = {"reset": state.reset_due, "startup": not state.entered, "timer": state.fresh}
         for event in self._members[mode]:
             if due.get(event.trigger.kind):
