@@ -86,7 +86,7 @@ class _Parts:
         padded: list[Any] = [*reduced, *[None] * (5 - len(reduced))]
         make, arguments, state, items, pairs, *setter = padded
         if make is _NEW_OBJECT:  # as nearly always
-            made = _class(arguments[0]) + self._sequence(arguments[1:])
+            made = self.form(arguments[0]) + self._sequence(arguments[1:])
         else:
             made = self._sequence((make, *arguments))
         attributes = self._mapping(state) if type(state) is dict else self._sequence([state])
@@ -96,7 +96,7 @@ class _Parts:
 def _whole(value: Any) -> bytes | None:
     """The form of a value without parts that is neither a number nor a text."""
     if isinstance(value, type):
-        return _class(value)
+        return f"class {value.__module__}.{value.__qualname__}".encode()
     if isinstance(value, FunctionType):
         return _named(value)
     if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
@@ -104,10 +104,6 @@ def _whole(value: Any) -> bytes | None:
     if _is_array(value) and getattr(value.dtype, "hasobject", False) is not True:
         return _shape(value.dtype, getattr(value, "shape", ())) + b"".join(_contents(value))
     return None
-
-
-def _class(value: type) -> bytes:
-    return f"class {value.__module__}.{value.__qualname__}".encode()
 
 
 def _named(value: Any) -> bytes:
