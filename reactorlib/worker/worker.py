@@ -158,19 +158,17 @@ class Worker:
     # Cells, and reactions with their arguments
 
     def cell(self, number: Cell) -> Reader:
-        found = self.cells.get(number)
-        if found is None:
-            found = self.cells[number] = Reader(self.program.cell_path(number))
-        return found
+        if number not in self.cells:
+            self.cells[number] = Reader(self.program.cell_path(number))
+        return self.cells[number]
 
     def call(self, reaction: int) -> BoundCall:
         """The bound method of a reaction and its arguments."""
-        found = self._calls.get(reaction)
-        if found is None:
+        if reaction not in self._calls:
             record = self.program.reactions[reaction]
             method = self._bound(record, record.declaration.body)
-            found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
-        return found
+            self._calls[reaction] = method, tuple(map(self._argument, record.arguments))
+        return self._calls[reaction]
 
     def step(self, node: Node) -> BoundCall:
         """The function that runs a node, and its arguments: a plain reaction itself, else one without arguments."""
@@ -193,13 +191,12 @@ class Worker:
         return in_mode(step, self.mode_states[mode], shutdown), ()
 
     def deadline_of(self, reaction: int) -> Deadline:
-        found = self._deadlines.get(reaction)
-        if found is None:
+        if reaction not in self._deadlines:
             record = self.program.reactions[reaction]
             assert record.deadline is not None
             handler = self._bound(record, record.declaration.handler or (lambda *_: None))
-            found = self._deadlines[reaction] = Deadline(self, record.deadline, self.call(reaction), handler)
-        return found
+            self._deadlines[reaction] = Deadline(self, record.deadline, self.call(reaction), handler)
+        return self._deadlines[reaction]
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
         """A method of the reaction's reactor. A shutdown reaction notes that it began: it may not run twice."""
