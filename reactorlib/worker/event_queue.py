@@ -140,12 +140,10 @@ class Queue(CurrentTag):
         delay = trigger.delay + extra_delay
         if trigger.min_spacing is not None:
             self._schedule_spaced(event, self.time + delay, value)
-        elif delay:
+        elif delay or event in self.soon:
             self.at(event, self.time + delay, value)
-        elif event not in self.soon:
-            self.soon[event] = value
         else:
-            self._place(self.time, event, value)
+            self.soon[event] = value
 
     def schedule_at(self, event: Event, time: int, value: Any) -> None:
         """An action at `time`, or just after now when that is past, as its minimum spacing allows."""
