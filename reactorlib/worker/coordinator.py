@@ -139,12 +139,12 @@ class Coordinator:
                 events = queue.soon | inputs
                 queue.soon = queue.ahead.pop(0) if queue.ahead else {}
             queue.microstep += 1
-        else:
+        elif inputs or queue.next_time() == time:
             for event, value in inputs.items():
                 queue.at(event, time, value)
-            events = queue.pop(time + 1)
-            if not events:
-                queue.time, queue.microstep = time, 0
+            events = queue.pop()
+        else:  # nothing is due
+            queue.time, queue.microstep = time, 0
         for event, value in events.items():
             event.value = value
         return events
