@@ -112,8 +112,6 @@ class ModeInstance(NamedTuple):
     initial: bool
     parent: int | None
     siblings: tuple[int, ...]
-    startup: int | None  # cells of its own startup and reset triggers, where a reaction wants them
-    reset: int | None
 
 
 class DependencyGraph:

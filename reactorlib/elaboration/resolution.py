@@ -72,7 +72,7 @@ class Resolution:
         for number, mode in zip(siblings, modes, strict=True):
             self.mode_index[mode] = number
             initially = mode.declaration.initial
-            self.modes.append(ModeInstance(mode.path, mode.name, initially, parent, siblings, None, None))
+            self.modes.append(ModeInstance(mode.path, mode.name, initially, parent, siblings))
 
     def mode_around(self, instance: Instance) -> int | None:
         """The innermost mode that the whole instance lies in."""
@@ -194,9 +194,6 @@ class Resolution:
         if found is None:
             path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
             found = self._add(key, Trigger(signal.name, self.new_cell(path), path, key[1]))
-            if key[1] is not None:
-                own: dict[str, Any] = {signal.name: found.cell}
-                self.modes[key[1]] = self.modes[key[1]]._replace(**own)
         return found.cell
 
     # Reactions

@@ -40,7 +40,7 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
         if not isinstance(worker, int) or not 0 <= worker < workers:
             raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
     of: dict[int, int] = {}
-    together: set[int] = set()  # members of banks, with all within them: what these contain stays with them
+    together: set[int] = set()  # what these contain stays with them
     for instance in program.instances:
         container = id(instance.parent)
         at = of.get(container, 0)
@@ -50,7 +50,10 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
             at = worker_of_member(*instance.member, workers)
             if instance.member[1] > 1:
                 together.add(id(instance))
-        of[id(instance)] = placed.get(instance.path, at)
+        if instance.path in placed:
+            at = placed[instance.path]
+            together.add(id(instance))
+        of[id(instance)] = at
     physical = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
     of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
     of_instance = tuple(of[id(instance)] for instance in program.instances)

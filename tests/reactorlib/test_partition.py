@@ -36,6 +36,7 @@ class Main(Reactor):
         self.leaf = Bank(Leaf, leaves)
         self.group = Bank(Group, 2)
         self.single = Leaf()
+        self.alone = Group()
         self.ear = Bank(Ear, 2)
 
 
@@ -75,8 +76,10 @@ def test_what_declares_a_physical_action_is_with_the_event_queue():
 
 
 def test_placement_holds_for_all_that_a_reactor_contains():
-    found = places(partition(elaborate(Main), 3, {"Main.group[0]": 2, "Main.group[0].leaf[1]": 1}))
+    placed = {"Main.group[0]": 2, "Main.group[0].leaf[1]": 1, "Main.alone": 2}
+    found = places(partition(elaborate(Main), 3, placed))
     assert [found[f"Main.group[0].leaf[{number}]"] for number in range(3)] == [2, 1, 2]
+    assert [found[f"Main.alone.leaf[{number}]"] for number in range(3)] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
