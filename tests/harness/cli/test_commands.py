@@ -48,7 +48,7 @@ def snapshot(directory):
             ("run", "--bugdet=3m"),
             "unrecognized argument --bugdet=3m: did you mean --budget?; see python -m harness run --h",
         ),
-        (("advise", "--actros", "3"), "unrecognized argument --actros: did you mean --actors?"),
+        (("advise", "--env", "CartPole-v1", "--actros", "3"), "unrecognized argument --actros: did you mean --actors?"),
         (("doctor", "--only", "rya"), "did you mean ray?"),
         ((), "required: COMMAND"),
         (("run", "--workload", "gym_samplin"), "--workload: invalid choice: 'gym_samplin': did you mean gym_sampling"),
