@@ -59,9 +59,12 @@ def show_traceback(error: BaseException) -> None:
 
 
 def check_writable(path: str) -> None:
-    """Raise UsageError where write_file would. An existing file stays as it is, a new one is empty."""
+    """Raise UsageError where write_file would. An existing file stays as it is."""
+    is_new = not Path(path).exists()
     with _os_errors_named(path), Path(path).open("ab"):
         pass
+    if is_new:
+        Path(path).unlink()
 
 
 def write_file(path: str, content: bytes, *, new: bool = False) -> None:

@@ -119,10 +119,12 @@ def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
 
 
 def test_a_run_that_fails_keeps_the_trace_that_was_there(call, tmp_path):
-    path = tmp_path / "there.json"
-    path.write_text("{}")
-    assert call("trace", POWERS, "--set", "rounds=none", "-o", str(path)).code == 1
-    assert path.read_text() == "{}"
+    there, new = tmp_path / "there.json", tmp_path / "new.json"
+    there.write_text("{}")
+    for path in (there, new):
+        assert call("trace", POWERS, "--set", "rounds=none", "-o", str(path)).code == 1
+    assert there.read_text() == "{}"
+    assert not new.exists()
 
 
 def test_trace_gives_a_machine_all_numbers_and_nothing_else(call):
