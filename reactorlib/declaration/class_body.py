@@ -6,6 +6,7 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, ParamSpec, get_origin
@@ -177,7 +178,10 @@ def _shared(cls: type) -> Iterator[str]:
                 f"(self.{name} = ...), declare it as State(...), or mark a constant as ClassVar or Final"
             )
             if not re.match(r"(\w+\.)*(ClassVar|Final)\b", written):
-                yield f"{klass.__name__}.{name} {told}"
+                where = None
+                with suppress(OSError, TypeError, SyntaxError):  # made without a file of Python
+                    where = f"{inspect.getsourcefile(klass)}:{inspect.getsourcelines(klass)[1]}"
+                yield f"{klass.__name__}.{name} {told}{located(where)}"
 
 
 def _lineage(cls: type) -> Iterator[type]:

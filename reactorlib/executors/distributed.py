@@ -54,7 +54,7 @@ class Distributed(Executor):
         self.lost: WorkerError | None = None  # the error for a worker that died
         self.aborted = False  # workers were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
-        self.rows: list[Row] = []  # their records
+        self.rows: list[Row] = []  # the records of the other workers
         self.notes: list[str] = []  # the errors of their last reactions, in words
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
-from reactorlib.errors import RunError
+from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
@@ -67,7 +67,13 @@ def _program(number: int, setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
     pickled, expected = setup.program
-    cls, parameters = pickle.loads(pickled)
+    try:
+        cls, parameters = pickle.loads(pickled)
+    except Exception as error:
+        raise WorkerError(
+            f"a new process cannot rebuild the program: {type(error).__name__}: {error}. Define its class in a module "
+            "or script that can be imported, or use start_method='fork'"
+        ) from error
     program = elaborated(cls, **parameters)
     names = ("worker 0", f"worker {number}")
     differs = difference((expected, likeness(program, setup.partition)), names)

@@ -13,6 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
+from reactorlib.errors import RunError
 from reactorlib.mpi.ranks import joined
 from reactorlib.mpi.runs import serve
 
@@ -23,9 +24,16 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
     path = Path(arguments[0])
+    if not path.is_file():
+        print(f"reactorlib.mpi: no file {path}: give a script, and then its arguments", file=sys.stderr)
+        return 2
     sys.argv[:] = arguments
     sys.path.insert(0, str(path.resolve().parent))
-    ranks = joined()
+    try:
+        ranks = joined()
+    except RunError as error:
+        print(f"reactorlib.mpi: {error}", file=sys.stderr)
+        return 2
     ranks.is_served = True
     if ranks.rank:
         serve(ranks, cache(partial(_execute, path, "__mp_main__")))

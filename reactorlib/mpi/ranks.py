@@ -34,7 +34,7 @@ class Ranks:
     def __init__(self) -> None:
         try:
             from mpi4py import MPI
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:  # no mpi4py, or it finds no MPI
             raise RunError(
                 f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
                 "where the machine has an MPI of its own"
@@ -151,10 +151,15 @@ class Ranks:
             self._holds = False
             self.tell_all(RELEASE)
 
-    def request(self, what: Any) -> None:
-        """On the first rank: have the others serve a session in place of any other, or end (None)."""
+    def give_up(self) -> None:
+        """On the first rank: end the session that the others serve, if there is one."""
         if self.end_session is not None:
             self.end_session()
+            self.end_session = None
+
+    def request(self, what: Any) -> None:
+        """On the first rank: have the others serve a session in place of any other, or end (None)."""
+        self.give_up()
         self._release()
         self.tell_all(SERVE, what)
 

@@ -18,7 +18,7 @@ from reactorlib.executors.executor import Executor
 from reactorlib.executors.likeness import VERSIONED, difference, likeness, parameters, versions
 from reactorlib.executors.start_method import pickled_program
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
-from reactorlib.mpi.ranks import SERVE, Ranks, joined, serving
+from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
@@ -89,7 +89,12 @@ def lead_session(coordinator: Coordinator) -> Executor:
     modules = [name for name in VERSIONED if name in sys.modules]  # whose values travel
     ranks.request((pickled, options, modules))
     placed = _agreed(ranks, "Session()", lambda: program, options)[1]
-    executor = MPI(coordinator, placed, ranks)
+    ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
+    try:
+        executor = MPI(coordinator, placed, ranks)
+    except BaseException:
+        ranks.give_up()
+        raise
     ranks.end_session = executor.kill
     return executor
 

@@ -40,7 +40,7 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
         if not isinstance(worker, int) or not 0 <= worker < workers:
             raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
     of: dict[int, int] = {}
-    together: set[int] = set()  # their parts stay with them
+    together: set[int] = set()  # reactors whose parts stay with them
     for instance in program.instances:
         container = id(instance.parent)
         at = of.get(container, 0)

@@ -162,7 +162,7 @@ def test_a_class_attribute_of_a_base_is_told_once_and_not_where_it_is_replaced()
         def __init__(self):
             self.replaced = Replaced()
 
-    refused(Twice, "Base.log", "list")
+    refused(Twice, "Base.log", "list", HERE)
 
 
 def test_constants_and_what_cannot_change_are_no_mistake() -> None:

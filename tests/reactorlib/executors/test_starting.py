@@ -122,9 +122,10 @@ def test_what_a_constructor_raises_in_a_worker_is_the_error(start_method, soon):
 
 
 @pytest.mark.parametrize(
-    ("is_file", "said"), [(False, "Can't get attribute 'Main'"), (True, "if __name__ == '__main__':")]
+    ("is_file", "said"),
+    [(False, "Define its class in a module or script that can be imported"), (True, "if __name__ == '__main__':")],
 )
-def test_a_program_that_a_new_process_cannot_import_is_an_error_in_python_s_words(is_file, said, tmp_path):
+def test_a_program_that_a_new_process_cannot_import_says_what_to_do(is_file, said, tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(UNGUARDED)
     done = python(script) if is_file else python("-c", UNGUARDED)
