@@ -1,7 +1,7 @@
 """Report every fault of a program, without running it.
 
-The exit code is 0 without a fault, else 1. Of a Lingua Franca file for another target than Python, only the structure
-is checked.
+The exit code is 0 without a fault, else 1. Of very many faults the first and the last are shown; --json has all. Of a
+Lingua Franca file for another target than Python, only the structure is checked.
 
 examples:
   python -m reactorlib check examples/powers.py:Powers --set workers=8

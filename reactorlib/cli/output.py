@@ -1,4 +1,4 @@
-"""The output of every command: files, and complaints on standard error."""
+"""The output of every command: files, and complaints on standard error that fit a screen."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from reactorlib.errors import ElaborationError
 
+_FIRST, _LAST = 14, 6  # lines of a message that are shown at least
+_WIDEST = 400  # characters of a line
 _LIBRARY = str(Path(__file__).resolve().parents[1])
 
 
@@ -44,7 +46,20 @@ def show(result: Result, as_json: bool) -> None:
 
 def complain(message: object) -> None:
     """Print on standard error what is wrong."""
-    print(f"reactorlib: {message}", file=sys.stderr)
+    print(f"reactorlib: {on_a_screen(str(message))}", file=sys.stderr)
+
+
+def on_a_screen(text: str) -> str:
+    """A message without the middle of too many lines, and without the end of a line that is too long.
+
+    >>> on_a_screen("short"), len(on_a_screen("x" * 1000)), on_a_screen("line\\n" * 1000).count("\\n")
+    ('short', 403, 20)
+    """
+    lines = [line if len(line) <= _WIDEST else line[:_WIDEST] + "..." for line in text.splitlines()]
+    left_out = len(lines) - _FIRST - _LAST
+    if left_out > 1:
+        lines[_FIRST:-_LAST] = [f"    ... {left_out} lines left out ..."]
+    return "\n".join(lines)
 
 
 def show_traceback(error: BaseException) -> None:
@@ -55,7 +70,7 @@ def show_traceback(error: BaseException) -> None:
         frames = [frame for frame in link.stack if not frame.filename.startswith(_LIBRARY)]
         link.stack = traceback.StackSummary.from_list(frames)
         link = link.__cause__ or link.__context__
-    print("".join(whole.format()), file=sys.stderr, end="")
+    print(on_a_screen("".join(whole.format())), file=sys.stderr)
 
 
 def check_writable(path: str) -> None:

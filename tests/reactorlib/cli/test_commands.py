@@ -11,6 +11,7 @@ from reactorlib.cli.target import parsed_time
 from tests.reactorlib.scripts import ROOT
 
 POWERS, CYCLE, FURNACE = (f"examples/{name}" for name in ("powers.py:Powers", "cycle.py:Cycle", "furnace.py:Furnace"))
+SCREEN = 24  # lines
 
 
 def module(tmp_path, text, name="program"):
@@ -53,12 +54,13 @@ class Main(Reactor):
 
 
 @pytest.mark.parametrize("command", [["check"], ["run"], ["graph", "--format", "mmd"]])
-def test_all_faults_are_shown(call, tmp_path, command):
+def test_of_many_faults_a_screen_is_shown(call, tmp_path, command):
     code, _, complaint = call(command[0], module(tmp_path, RING), *command[1:])
     lines = complaint.splitlines()
     assert code == 1
+    assert len(lines) <= SCREEN
     assert re.match(r"reactorlib: \d\d faults in the program:", lines[0])
-    assert len(lines) > 40
+    assert any("lines left out" in line for line in lines)
 
 
 def test_check_gives_a_machine_all_faults(call, tmp_path):
@@ -171,19 +173,25 @@ def test_run_gives_a_machine_its_end(call):
     assert {name: told[name] for name in expected} == expected
 
 
-def test_a_traceback_is_that_of_the_program(call, tmp_path):
+def test_a_traceback_is_that_of_the_program_and_fits_a_screen(call, tmp_path):
     text = """
+def ping(n): pong(n - 1)
+def pong(n): ping(n - 1) if n else fail()
 def fail():
     try:
         {}["key"]
     except KeyError as error:
-        raise ValueError("words") from error
+        raise ValueError("words " * 1000) from error
 """
-    code, _, complaint = call("run", module(tmp_path, text + main_that("fail()")))
+    code, _, complaint = call("run", module(tmp_path, text + main_that("ping(201)")))
+    lines = complaint.splitlines()
     assert code == 1
     assert "reactorlib/worker" not in complaint
+    assert "lines left out" in complaint
     assert complaint.index("KeyError: 'key'") < complaint.index("direct cause") < complaint.index("ValueError: words")
-    assert complaint.splitlines()[-1] == "reactorlib: Main.begin raised ValueError at tag (0 ns, 0): words"
+    assert len(lines) <= SCREEN
+    assert max(map(len, lines)) < 500
+    assert lines[-1].startswith("reactorlib: Main.begin raised ValueError at tag (0 ns, 0): words")
 
 
 def test_a_program_with_a_fault_does_not_run(call):
