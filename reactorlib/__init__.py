@@ -49,7 +49,7 @@ from reactorlib.worker.context import (
 from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.trace import Span, TraceRecord
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "ABSENT", "HOUR", "MINUTE", "MSEC", "NSEC", "SEC", "USEC", "Bank", "Batch", "EffectError", "ElaborationError",
