@@ -122,7 +122,7 @@ class Output(Port[T]):
     kind = "output"
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A NumPy array to fill and pass to `set`, with undefined content: on `processes`, of shared memory."""
+        """A NumPy array to fill and pass to `set`, with undefined content, in memory that is used again."""
         raise self._declares()
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:

@@ -11,7 +11,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from itertools import count
-from sys import maxsize
 from typing import Any
 
 from reactorlib.elaboration.records import Node
@@ -23,7 +22,7 @@ from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import Buffers, Event, Reader
+from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
@@ -44,8 +43,7 @@ class Distributed(Executor):
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        crossing = range(maxsize) if messenger.shares_cells else self.splitter.crossing_cells()
-        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+        buffers = None if messenger.shares_cells else messenger.buffers(self.splitter.crossing_cells())
         super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from reactorlib.elaboration.records import Node
 from reactorlib.executors.failure import OutOfTime
-from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.cells import Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule, schedule_of
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.worker import Worker
@@ -61,7 +61,7 @@ class Executor(ABC):
     name: ClassVar[str]
     start_method = ""  # how worker processes started; empty where there are none
 
-    def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers = NO_BUFFERS) -> None:
+    def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers | None = None) -> None:
         self.coordinator = coordinator
         self.worker = Worker(coordinator.program, 0, coordinator.inbox, coordinator, coordinator.options.trace,
                              mode_states=coordinator.modes.states, now=coordinator.queue, events=coordinator.events,

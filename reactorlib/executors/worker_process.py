@@ -22,7 +22,6 @@ from reactorlib.executors.process_life import GONE, LEAVING, ProcessLife
 from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
-from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
@@ -53,8 +52,8 @@ def serve(number: int, setup: WorkerSetup) -> None:
         messenger, outbox = Messenger(setup.exchange.endpoint(number, life.check)), Outbox()
         try:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
-            buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
-            worker = Worker(_program(number, setup), number, outside, outbox, setup.traced, buffers=buffers)
+            worker = Worker(_program(number, setup), number, outside, outbox, setup.traced,
+                            buffers=messenger.buffers(setup.crossing_cells))  # fmt: skip
             follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING))
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))

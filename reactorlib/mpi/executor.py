@@ -24,7 +24,6 @@ from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.split import Splitter
 from reactorlib.transport.waiting import SPIN_NS
-from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.event_queue import Events
@@ -151,10 +150,9 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         messenger = Messenger(transport)
         offset, shift = _times(messenger)
         crossing = Splitter(program, placed, copies=True).crossing_cells()
-        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
         outbox = Outbox()
         outside = RemoteInbox(PhysicalClock(offset), life.calls.append, outbox.listen)
-        worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=buffers)
+        worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=messenger.buffers(crossing))
         _RankFollower(worker, placed, messenger, life, shift).live()
     except Stopped:
         ranks.tell(0, LEFT, (ranks.runs, ranks.rank))

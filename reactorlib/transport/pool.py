@@ -1,4 +1,4 @@
-"""Memory of large arrays on threads, which is used again with its pages.
+"""Memory of large arrays that stay in their process, which is used again with its pages.
 
 Fresh memory costs a page fault for every 4 KiB, as much time as filling it. So an array's memory goes to the next array
 of its size class once nobody refers to it.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import ctypes
 import mmap
 from collections import deque
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 from reactorlib.transport.arena import room_of
-
-POOLED_BYTES = 128 * 1024  # from here on glibc asks the system for memory, and gives it back
 
 
 class _Pooled:
@@ -41,9 +40,7 @@ class Pool:
         self._free: dict[int, deque[mmap.mmap]] = {}  # by room; appending and popping need no lock
 
     def allocate(self, nbytes: int) -> Any:
-        """A writable buffer of `nbytes` bytes, contents arbitrary, from POOLED_BYTES on in memory of the pool."""
-        if nbytes < POOLED_BYTES:
-            return bytearray(nbytes)
+        """A writable buffer of at least `nbytes` bytes, contents arbitrary."""
         room = room_of(nbytes)
         home = self._free.setdefault(room, deque())
         try:
@@ -52,6 +49,8 @@ class Pool:
             for other in list(self._free.values()):  # give back idle memory of other sizes
                 other.clear()
             memory = mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE)  # a forked process has its own copy
+            with suppress(OSError):  # a kernel without huge pages; NumPy asks for them likewise
+                memory.madvise(mmap.MADV_HUGEPAGE)
         buffer = _pooled(room).from_buffer(memory)
         buffer.memory, buffer.home = memory, home
         return buffer

@@ -15,6 +15,7 @@ from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError, RunError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
+from reactorlib.transport.structure import LARGE_BYTES, POOLED_BYTES
 
 NOW = 0  # needs no unit and no check; another 0, such as 0.0, is another object
 
@@ -43,14 +44,29 @@ Allocate = Callable[[int], Any]
 
 
 class Buffers(NamedTuple):
-    """Memory for values that other workers read. In shared memory they may write as well."""
+    """Memory for values of some cells. Smaller arrays than `least_bytes` lie anywhere.
 
-    allocate: Allocate | None
-    allocate_shared: Allocate | None
-    crossing: Container[Cell]  # the cells of these values
+    `allocate_shared`: for batches, which their readers may write to. None where readers are in the same process.
+    """
+
+    allocate: Allocate
+    allocate_shared: Allocate | None = None
+    crossing: Container[Cell] = ()  # the cells of these values, which other workers read
+    least_bytes: int = LARGE_BYTES
 
 
-NO_BUFFERS = Buffers(None, None, ())
+def local_buffers() -> Buffers:
+    """Memory for values that stay in their process, in a pool of their own."""
+    pools: list[Any] = []
+
+    def allocate(nbytes: int) -> Any:
+        if not pools:
+            from reactorlib.transport.pool import Pool  # for programs with large arrays
+
+            pools.append(Pool())
+        return pools[0].allocate(nbytes)
+
+    return Buffers(allocate, least_bytes=POOLED_BYTES)
 
 
 class _Right:
@@ -78,7 +94,7 @@ class Writer(_Right):
 
     __slots__ = ("_buffers",)
 
-    def __init__(self, cell: Reader, buffers: Buffers = NO_BUFFERS) -> None:
+    def __init__(self, cell: Reader, buffers: Buffers) -> None:
         super().__init__(cell)
         self._buffers = buffers
 
@@ -91,11 +107,12 @@ class Writer(_Right):
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
         import numpy as np
 
-        kind, allocate = np.dtype(dtype), self._buffers.allocate
-        if allocate is None or kind.hasobject or kind.subdtype is not None or not kind.itemsize:
-            return np.empty(shape, kind)
+        kind, buffers = np.dtype(dtype), self._buffers
         count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
-        return np.frombuffer(allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
+        nbytes = count * kind.itemsize
+        if nbytes < buffers.least_bytes or kind.hasobject or kind.subdtype is not None:
+            return np.empty(shape, kind)
+        return np.frombuffer(buffers.allocate(nbytes), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array that its readers may fill in place, each in part: see Batch."""

@@ -18,7 +18,6 @@ from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, Rea
 from reactorlib.errors import words_of
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import (
-    NO_BUFFERS,
     ActionHandle,
     Buffers,
     Contained,
@@ -29,6 +28,7 @@ from reactorlib.worker.cells import (
     TracedWriter,
     Writer,
     events_of,
+    local_buffers,
 )
 from reactorlib.worker.event_queue import CurrentTag
 from reactorlib.worker.inbox import Outside
@@ -127,7 +127,7 @@ class Worker:
         now: CurrentTag | None = None,
         events: list[Event] | None = None,
         cells: dict[Cell, Reader] | None = None,
-        buffers: Buffers = NO_BUFFERS,
+        buffers: Buffers | None = None,
     ) -> None:
         self.program, self.graph = program, program.graph
         self.number = number
@@ -138,7 +138,8 @@ class Worker:
         self.events = events or events_of(program)
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
-        self.buffers = buffers
+        self.local_buffers = local_buffers()
+        self.buffers = buffers or self.local_buffers
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
@@ -228,7 +229,7 @@ class Worker:
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else NO_BUFFERS
+        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else self.local_buffers
         return Writer(cell, buffers) if self.recorder is None else TracedWriter(cell, buffers, self.recorder.note)
 
     # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong

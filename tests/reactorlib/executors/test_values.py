@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,21 @@ def test_a_view_that_is_kept_stays_as_it_was(executor, allocates):
     del array
     gc.collect()
     assert (view == 300).all()
+
+
+class Faults(list):
+    """The page faults of this process before each array."""
+
+    def append(self, _array) -> None:
+        super().append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+
+
+def test_memory_of_large_arrays_that_stay_in_their_process_is_used_again(executor):
+    faults, together = Faults(), {"Hoard.maker": 0, "Hoard.keeper": 0}
+    options = {"executor": executor, "workers": 2, "placement": together, "allocates": True}
+    run(Hoard, nbytes=40 << 20, rounds=30, kept=faults, **options)
+    huge_pages = 20  # of each array
+    assert faults[-1] - faults[9] < 20 * huge_pages / 2
 
 
 # Copies that are only looked at later

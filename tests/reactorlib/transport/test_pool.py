@@ -5,7 +5,8 @@ import threading
 
 import numpy as np
 
-from reactorlib.transport.pool import POOLED_BYTES, Pool
+from reactorlib.transport.pool import Pool
+from reactorlib.transport.structure import POOLED_BYTES
 
 
 def array(pool: Pool, value: int, nbytes: int = POOLED_BYTES) -> np.ndarray:
