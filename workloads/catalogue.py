@@ -112,13 +112,14 @@ _BACKENDS = (
         "ray-compiled",
         "Ray actors, all calls of a round in a compiled graph",
         "on_ray_compiled",
-        note="Ray keeps compiled graphs in maintenance only and intends to deprecate them. Their actors spin for the "
+        note="Ray keeps compiled graphs in maintenance only. Their actors spin for the "
         "next message. Each takes a core's time, at the cost of the others where cores are few",
         kind="ray-graph",
     ),
     Backend(
         "ray-pooled-compiled",
-        "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph",
+        "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph, which Ray keeps in "
+        "maintenance only",
         "on_ray_pooled",
         {"style": "compiled"},
         note="see ray-pooled and ray-compiled. One actor per core, except the driver's, spins for the next message",

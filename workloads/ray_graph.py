@@ -54,7 +54,8 @@ def compile_graph(session: Session, build: Callable[[Any], Any], message_bytes: 
     )
     session.on_end(compiled.teardown)
     if not session.probe.verifying:
-        _settle(session, pids)
+        with session.free_of_charge():
+            _settle(pids)
     return compiled.execute
 
 
@@ -81,16 +82,15 @@ def _forgo_torch(_actor: object) -> int:
     return os.getpid()
 
 
-def _settle(session: Session, actors: Sequence[int]) -> None:
-    """Wait until Ray's processes, but for these, are idle. It does not count as start-up: nobody has to wait."""
-    began = time.perf_counter_ns()
+def _settle(actors: Sequence[int]) -> None:
+    """Wait until Ray's processes, but for these, are idle."""
+    began = time.monotonic()
     busy = _cpu_seconds(actors)
-    while time.perf_counter_ns() - began < _LONGEST_LOOK_S * 1e9:
+    while time.monotonic() - began < _LONGEST_LOOK_S:
         time.sleep(_LOOK_S)
         before, busy = busy, _cpu_seconds(actors)
         if busy - before < _IDLE_SHARE * _LOOK_S:
             break
-    session.probe.charge_startup(began - time.perf_counter_ns())
 
 
 def _cpu_seconds(without: Sequence[int]) -> float:

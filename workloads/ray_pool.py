@@ -61,7 +61,8 @@ class Share:
 
 class Pool:
     """The members of a class, one per tuple of arguments, in shares of `share_class`. With `apart`: each in an actor
-    of its own."""
+    of its own. `share_size`: the members of the largest share.
+    """
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class Pool:
         if apart:
             self.actors = ray_session.start(share_class, ((member_class, [own]) for own in members))
             self.own = share_class(member_class, [])
+            self.share_size = 1
             return
         workers = min(len(members), available_cpus())
         shares: list[list[tuple[Any, ...]]] = [[] for _ in range(workers)]
@@ -85,6 +87,7 @@ class Pool:
             shares[worker_of_member(index, len(members), workers)].append(own)
         self.actors = ray_session.start(share_class, ((member_class, share) for share in shares[1:]), 1)
         self.own = share_class(member_class, shares[0])
+        self.share_size = len(shares[0])
 
     def compile(self, ray_session: Session, message_bytes: int) -> None:
         """Make all later calls by one compiled graph, which is an actor's only caller from now on.

@@ -101,6 +101,13 @@ class Session:
         """Have something done when the run ends, while its actors still live."""
         self._endings.append(ending)
 
+    @contextmanager
+    def free_of_charge(self) -> Iterator[None]:
+        """The time within does not count as start-up: a program of its own would not need it."""
+        began_ns = time.perf_counter_ns()
+        yield
+        self.probe.charge_startup(began_ns - time.perf_counter_ns())
+
     def end(self) -> None:
         """Do what is to be done at the end, then kill the actors of this run."""
         if _open is not None:

@@ -1,31 +1,10 @@
-"""PPO with the environments in shares: the driver, which learns, steps the first, an actor each of the others."""
+"""As on_ray_tuned, with the environments in shares: the driver steps the first, an actor each of the others."""
 
-import pickle
-
-from workloads.ppo.player import Player, joined
+from workloads.ppo import on_ray_tuned
 from workloads.ppo.task import Task
 from workloads.probe import Probe
-from workloads.ray_pool import Pool
-from workloads.ray_session import session
 
 
 def run(task: Task, probe: Probe, style: str = "tuned") -> None:
-    """Run all rounds on actors of this machine."""
-    with session(style, probe) as ray_session:
-        learner = task.make_learner()
-        players = Pool(ray_session, Player, ((task, index) for index in range(task.actors)))
-        ray_session.await_actors()
-        first = players.gather("begin")
-        learner.begin(joined(first))
-        if style == "compiled":
-            reply_bytes = len(pickle.dumps(first[0], protocol=5))
-            players.compile(ray_session, reply_bytes * len(players.own.members) + task.actors * 8)
-        probe.ready()
-        for _ in range(task.total_rounds):
-            for _ in range(task.steps):
-                learner.see(joined(players.gather("step", learner.act())))
-            learner.learn()
-            if probe.verifying:
-                task.record(probe.digest, learner)
-            probe.round()
-        probe.state(learner.final_state())
+    """Run all rounds of the task, reporting to the probe."""
+    on_ray_tuned.run(task, probe, style, apart=False)

@@ -24,7 +24,9 @@ def run(task: Task, probe: Probe) -> None:
         def build(parameters: Any) -> Any:
             return replay.exchange.bind(*(rollout.roll.bind(parameters) for rollout in rollouts))
 
-        execute = compile_graph(ray_session, build, _message_bytes(task, learner))
+        with ray_session.free_of_charge():
+            message_bytes = _message_bytes(task, learner)
+        execute = compile_graph(ray_session, build, message_bytes)
         probe.ready()
         for _ in range(task.total_rounds):
             _play(task, probe, execute, learner)

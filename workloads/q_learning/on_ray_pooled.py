@@ -21,7 +21,9 @@ def run(task: Task, probe: Probe, style: str = "tuned") -> None:
         learner = task.make_learner()
         ray_session.await_actors()
         if style == "compiled":
-            rollouts.compile(ray_session, _message_bytes(task, learner, len(rollouts.own.members)))
+            with ray_session.free_of_charge():
+                message_bytes = _message_bytes(task, learner, rollouts.share_size)
+            rollouts.compile(ray_session, message_bytes)
         probe.ready()
         for _ in range(task.total_rounds):
             minibatch, rewards = replay.exchange(rollouts.gather("roll", learner.parameters()))
