@@ -172,7 +172,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@[ "$$(uname -s)" = Linux ] || { echo "Linux is needed, this is $$(uname -s); in Docker: see Dockerfile" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
-	@echo "installing into $(VENV), once: some minutes, and 2 GB, with CUDA several more (see TORCH_INDEX in make help)"
+	@echo "installing into $(VENV), once: some minutes, and 3 GB, with CUDA several more (see TORCH_INDEX in make help)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python tools/install.py $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@touch $@

@@ -77,7 +77,7 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     words = (
         "A workload has its weakest and its strongest point of all that were measured, by the lead over Ray. "
         "Bold: the best of the three, and a tie with it. "
-        "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
+        "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards, but not for choosing the points. "
         f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(*runs)} "
         f"On another day a ratio may differ by a factor of up to {readme_claims.OTHER_DAY}, so a smaller lead may not "
         "repeat. "
@@ -181,8 +181,9 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
     )
     words = (
         f"{lacking}Threads and processes run on one interpreter without a GIL, Ray and `limit` on the suite's own. A "
-        "ratio above 1 favours threads. Brackets: 95 % intervals, from three starts on. Memory is of all processes "
-        f"together, for each environment, actor or agent. {_source(summary, base)} Made by `make readme`."
+        "ratio above 1 favours threads. `serial-nogil` over `serial` is the ratio of the two interpreters. Brackets: "
+        "95 % intervals, from three starts on. Memory is of all processes together, for each environment, actor or "
+        f"agent. {_source(summary, base)} Made by `make readme`."
     )
     return "\n\n".join((*_picture(_THREADS, drawn, base), *shown, words)) + "\n"
 

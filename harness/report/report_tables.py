@@ -105,7 +105,11 @@ def floors(*summaries: Summary) -> str:
     if not found:
         return f"Noise floor: {NOT_MEASURED}."
     told = " to ".join(f"{percent(factor)} ({workload})" for workload, factor in dict.fromkeys((found[0], found[-1])))
-    return f"Noise floor: {told}. Smaller differences are undecided there. Elsewhere the interval alone decides."
+    reach = max(one.half_width for summary in summaries for one in summary.noise)
+    return (
+        f"Noise floor: {told}. Smaller differences are undecided there. Elsewhere the interval alone decides. "
+        f"It comes from pairs of equal backends, whose intervals reach up to {percent(reach)} to either side."
+    )
 
 
 def doubts_told(found: Sequence[WorkloadAnswer]) -> str:

@@ -13,6 +13,7 @@ from harness.stats.point_ratios import PointRatios
 
 THREADS, PROCESSES = f"{OURS}threads-nogil", f"{OURS}processes-nogil"
 LOCKSTEPS, COPIES = ("lockstep-nogil", "lockstep-threads-nogil"), "limit"
+_LOOP, _LOOP_WITHOUT_GIL = "serial", "serial-nogil"
 _BY_SIZE = "broadcast_gather"
 _WORKERS = ("actors", "agents")
 _UNKNOWN = "–"
@@ -33,10 +34,10 @@ def unsupported(summary: Summary) -> dict[str, str]:
     }
 
 
-def ratio(summary: Summary, point: PointSummary, baseline: str) -> Estimate | None:
-    """How many times as fast threads are there as a baseline; None where that was not measured."""
+def ratio(summary: Summary, point: PointSummary, baseline: str, backend: str = THREADS) -> Estimate | None:
+    """How many times as fast a backend is there as a baseline; None where that was not measured."""
     rows = [row for row in summary.rows if row.point == point.key]
-    return PointRatios(rows, summary.turns).of(THREADS, baseline)
+    return PointRatios(rows, summary.turns).of(backend, baseline)
 
 
 def tables(summary: Summary) -> Iterator[TextTable]:
@@ -56,6 +57,7 @@ def _speeds(title: str, summary: Summary, found: Sequence[tuple[PointSummary, Ce
     rows = []
     for point, own in found:
         ray, ratios = own.best_ray, [ratio(summary, point, name) for name in (PROCESSES, *known)]
+        interpreters = ratio(summary, point, _LOOP, _LOOP_WITHOUT_GIL)
         cells = [own, point.cell(PROCESSES)]
         rows.append(
             (
@@ -64,11 +66,12 @@ def _speeds(title: str, summary: Summary, found: Sequence[tuple[PointSummary, Ce
                 *(point.shown(cell, point.metric) for cell in cells),
                 *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
                 f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
+                quantity.ratio(interpreters) if interpreters else _UNKNOWN,
                 quantity.from_to(cell.main.count for cell in cells if cell is not None and cell.main is not None),
             )
         )
-    heads = [f"threads over {name}" for name in known]
-    return TextTable(title, (*columns, *heads, "threads over best Ray", "starts"), tuple(rows))
+    heads = [*(f"threads over {name}" for name in known), "threads over best Ray", f"{_LOOP_WITHOUT_GIL} over {_LOOP}"]
+    return TextTable(title, (*columns, *heads, "starts"), tuple(rows))
 
 
 def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:

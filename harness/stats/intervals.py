@@ -99,16 +99,21 @@ def change(before: Estimate, after: Estimate) -> Estimate:
 def least(ratios: Sequence[Estimate]) -> Estimate:
     """The least of several ratios, at least one, as against the best of several rivals.
 
-    Its interval counts the choice: each ratio's own interval has a confidence corrected for their number
-    (Bonferroni). So all of them hold at once, also the least's. It decides only if each does that may be the least.
+    Its interval counts the choice: all intervals hold at once, also the least's. It decides only if each does that may
+    be the least.
     """
-    chance = 1 - (1 - CONFIDENCE) / len(ratios)
-    wider = [_of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
+    wider = at_once(ratios)
     deciding = [one for one in wider if one.decides] or wider
     low, high = min(one.low for one in deciding), min(one.high for one in deciding)
     smallest = min(ratios, key=lambda one: one.value)
     vague = [one.count for one in ratios if not one.decides and one.value <= high]
     return replace(smallest, low=low, high=high, count=min([smallest.count, *vague]))
+
+
+def at_once(ratios: Sequence[Estimate]) -> list[Estimate]:
+    """The ratios with intervals that all hold at once with 95 % confidence (Bonferroni)."""
+    chance = 1 - (1 - CONFIDENCE) / max(1, len(ratios))
+    return [_of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
 
 
 def variation(values: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from tests.pages import ROOT
 
 
 def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, capsys):
-    half, failing = list(OPTIONS)[1:3]
+    half, failing = list(OPTIONS)[2:4]
     monkeypatch.setattr(ray_options.block, "run", engine(lambda name: 500 if name == half else 1_000, failing))
     assert ray_options.main(["--blocks", "3", "--backend", SHARES]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]

@@ -141,4 +141,5 @@ def test_the_last_screen_says_than_whom_reactors_are_faster(results):
     ],
 )
 def test_noise_floors_are_told_from_the_lowest_to_the_highest(floors, told):
-    assert report_tables.floors(SimpleNamespace(floors=floors)).startswith(f"Noise floor: {told}")
+    noise = [SimpleNamespace(half_width=1.08)]
+    assert report_tables.floors(SimpleNamespace(floors=floors, noise=noise)).startswith(f"Noise floor: {told}")
