@@ -1,7 +1,6 @@
 """A reactor class from Lingua Franca while it makes instances: parameters, state, contained reactors, connections.
 
-The kernel reads the class body; this is the constructor. Knows no syntax but references
-to ports.
+The kernel reads the class body; this is the constructor. Knows no syntax but references to ports.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ class Blueprint:
         self.defaults: dict[str, Default] = {}
         self.shadowed: dict[str, Any] = {}  # of the class's preamble, named like an element
         self.states: list[Stage] = []
-        self.children: list[Stage] = []
-        self.links: list[Stage] = []
+        self.parts: list[Stage] = []  # contained reactors, and after them connections
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""
@@ -89,10 +87,10 @@ class Blueprint:
             for name, method in self.shadowed.items():
                 attributes[name] = method.__get__(reactor) if hasattr(method, "__get__") else method
             making = Making(reactor, values)
-            for part in (*self.states, *self.children, *self.links):
-                within: Any = nullcontext() if part.mode is None else instance_of(reactor).elements[part.mode.name]
-                with within, where(part.where), _told(part.name, part.where):
-                    part.make(making)
+            for stage in (*self.states, *self.parts):
+                within: Any = nullcontext() if stage.mode is None else instance_of(reactor).elements[stage.mode.name]
+                with within, where(stage.where), _told(stage.name, stage.where):
+                    stage.make(making)
 
         construct.__signature__ = _Signature.of(self)  # type: ignore[attr-defined]  # what inspect looks for
         return construct

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Collection, Iterable, Mapping
+from traceback import walk_tb
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -44,11 +45,9 @@ def execute(code: Code, names: Names, into: Names) -> None:
     try:
         exec(compiled, names, into)
     except Exception as error:
-        at, line = error.__traceback__, code.line
-        while at is not None:
-            line = at.tb_lineno if at.tb_frame.f_code.co_filename == code.path else line
-            at = at.tb_next
-        raise _error(code, line, f"the preamble raised {type(error).__name__}: {words_of(error)}") from error
+        frames = walk_tb(error.__traceback__)
+        lines = [code.line, *(line for frame, line in frames if frame.f_code.co_filename == code.path)]
+        raise _error(code, lines[-1], f"the preamble raised {type(error).__name__}: {words_of(error)}") from error
 
 
 def _error(code: Code, line: int, message: str, column: int | None = None) -> BodyError:
@@ -105,9 +104,7 @@ def _compiled(text: str, code: Code, ours: int) -> CodeType:
         last, line = code.line + code.text.count("\n"), number + code.line - 1 - ours
         if number == 1:
             words = "an argument has a name that Python does not take"
-        if number <= ours or line > last:
-            column = None
-        column = None if column is None else column - 1
+        column = None if column is None or number <= ours or line > last else column - 1
         raise _error(code, min(max(line, code.line), last), f"this is no Python: {words}", column) from error
 
 
@@ -121,9 +118,6 @@ def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
         co_name=name if compiled.co_name == _WRAPPER else compiled.co_name,
         co_qualname=compiled.co_qualname.replace(_WRAPPER, name, 1),
     )
-
-
-# Values of expressions
 
 
 def value_of(tree: Expression, names: Collection[str], module: Names | None) -> Value:

@@ -47,13 +47,9 @@ def load(path: str | Path, reactor: str | None = None, *, structure: bool | None
     hello world
     """
     path = Path(path)
-    return load_as(path, free_name(path), reactor, structure)
-
-
-def free_name(path: Path) -> str:
-    """The name of a program's module, which no import statement can mean."""
     names = (f"{path.stem}-lf{f'-{number}' if number else ''}" for number in count())
-    return next(name for name in names if name not in sys.modules)
+    free = next(name for name in names if name not in sys.modules)  # which no import statement can mean
+    return load_as(path, free, reactor, structure)
 
 
 def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:
@@ -83,7 +79,7 @@ def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
     program = LfProgram(path, files, names)
     try:
         if names is not None:
-            _prepare(program)
+            _prepare(program, vars(names))
         program.make()
         if names is not None:  # pickles find the program as long as one of its classes lives
             vars(names)[LOADED] = weakref.ref(program)
@@ -94,9 +90,8 @@ def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
     return program
 
 
-def _prepare(program: LfProgram) -> None:
+def _prepare(program: LfProgram, names: dict[str, Any]) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
-    assert program.names is not None
     _find_files(program)
     federated = [reactor for reactor in program.files.main.reactors if "federated" in reactor.kinds]
     for file in program.files.files.values():
@@ -109,7 +104,7 @@ def _prepare(program: LfProgram) -> None:
     for file in program.files.files.values():
         for preamble in file.preambles:
             with program.noting():
-                execute(preamble.code, program.names, program.names)
+                execute(preamble.code, names, names)
     for entry in program.files.main.properties:
         if entry.name not in KNOWN:
             warn(f"the target property {entry.name!r} has no meaning here", entry.where)

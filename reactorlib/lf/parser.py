@@ -36,7 +36,11 @@ class _FileParser(Expressions):
     """The declarations of files, reactors and modes. Each method reads what it is named after."""
 
     def file(self) -> syntax.File:
-        file = syntax.File(self.text.path, *self.target(), [], [], [])
+        self.expect("target")
+        target = self.name("the name of the target, such as Python")
+        properties = self.properties() if self.taken("{") else ()
+        self.taken(";")
+        file = syntax.File(self.text.path, target, properties, [], [], [])
         while self.token.kind != "end" and len(self.faults) < MOST_FAULTS:
             self.guarded(lambda: self.declaration(file), FILE_STARTERS, "}")
         return file
@@ -51,28 +55,18 @@ class _FileParser(Expressions):
         else:
             self.fail("import, preamble or reactor" + self.meant(FILE_STARTERS))
 
-    def target(self) -> tuple[str, tuple[syntax.Property, ...]]:
-        self.expect("target")
-        name = self.name("the name of the target, such as Python")
-        properties = self.properties() if self.taken("{") else ()
-        self.taken(";")
-        return name, properties
-
     def properties(self) -> tuple[syntax.Property, ...]:
         """Up to the closing brace, separated by commas or, in older programs, by the ends of lines."""
         found: list[syntax.Property] = []
         while not self.taken("}"):
-            found.append(self.property())
+            where = self.where
+            key = str(self.text_value()) if self.token.kind == "string" else self.path("a property")
+            self.expect(":")
+            found.append(syntax.Property(key, self.property_value(), where))
             if not self.taken(",") and not self.text.begins_line(self.token):
                 self.expect("}")
                 break
         return tuple(found)
-
-    def property(self) -> syntax.Property:
-        where = self.where
-        key = str(self.text_value()) if self.token.kind == "string" else self.path("a property")
-        self.expect(":")
-        return syntax.Property(key, self.property_value(), where)
 
     def path(self, what: str) -> str:
         """A name that may contain dashes, dots and slashes."""
@@ -155,28 +149,22 @@ class _FileParser(Expressions):
             if self.token.kind == "end" or len(self.faults) >= MOST_FAULTS:
                 self.fail("'}'")
             self.guarded(lambda: found.append(self.member(modal)), STARTERS)
+            self.taken(";")
         return tuple(found)
 
     def member(self, modal: bool) -> syntax.Member:
-        attributes = self.attributes()
-        member = self.plain_member(modal, "transient" in attributes)
-        self.taken(";")
-        return member
-
-    def plain_member(self, modal: bool, transient: bool) -> syntax.Member:
-        if self.token.kind == "name":
-            if self.ahead().text == "=":
-                return self.instantiation(transient)
-            read = MEMBERS.get(self.token.text)
-            if read is not None and self.ahead().text not in (".", ",", "->", "~>"):
-                if not modal and read in OUTSIDE_MODES:
-                    self.refuse(f"{self.token.text!r} cannot stand in a mode")
-                return read(self)
-            if self.ahead().text in (".", ",", "->", "~>") or self.at("interleaved"):
-                return self.connection()
-        elif self.at("("):
+        transient = "transient" in self.attributes()
+        word, after = self.token.text if self.token.kind == "name" else "", self.ahead().text
+        if word and after == "=":
+            return self.instantiation(transient)
+        if self.at("(", "interleaved") or (word and after in (".", ",", "->", "~>")):
             return self.connection()
-        return self.fail("a declaration such as input, state or reaction, a connection or '}'" + self.meant(STARTERS))
+        read = MEMBERS.get(word)
+        if read is None:
+            self.fail("a declaration such as input, state or reaction, a connection or '}'" + self.meant(STARTERS))
+        if not modal and read in OUTSIDE_MODES:
+            self.refuse(f"{word!r} cannot stand in a mode")
+        return read(self)
 
     def parameter(self) -> syntax.Variable:
         self.attributes()

@@ -118,7 +118,6 @@ class ConnectionTree(NamedTuple):
     physical: bool
     after: Expression | None
     where: str
-    name: str = "connection"
 
 
 class ModeTree(NamedTuple):

@@ -107,8 +107,8 @@ class Translation(Blueprint):
         for connection, mode in self._connections:
             self._mode = mode
             self._connect(connection)
-        inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
-        self._viewed = viewed(inputs, syntax.codes(tuple(self._reactions)))
+        self._inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
+        self._viewed = viewed(self._inputs, syntax.codes(tuple(self._reactions)))
         self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
         module = self.program.module
         body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.constructor(),
@@ -259,7 +259,7 @@ class Translation(Blueprint):
                 arguments[argument.name] = self._value(argument.value, "self")
         width = self._value(member.width, "self")
         name, cls, place = member.name, contained.cls, member.where
-        self.children.append(Stage(name, lambda making: making.contain(name, cls, width, arguments), self._mode, place))
+        self.parts.append(Stage(name, lambda making: making.contain(name, cls, width, arguments), self._mode, place))
 
     def _connect(self, tree: syntax.ConnectionTree) -> None:
         found = [self._is_port(reference) for reference in (*tree.sources, *tree.targets)]
@@ -268,7 +268,7 @@ class Translation(Blueprint):
         if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
             self._fault(tree.where, f"after {tree.after.value}: a time has a unit, such as msec")
         after = self._value(tree.after, "self")
-        self.links.append(Stage(tree.name, lambda making: making.connect(tree, after), self._mode, tree.where))
+        self.parts.append(Stage("connection", lambda making: making.connect(tree, after), self._mode, tree.where))
 
     def _is_port(self, reference: syntax.PortReference) -> bool:
         """Whether a connection's end is there; notes what is wrong with it."""
@@ -299,11 +299,8 @@ class Translation(Blueprint):
         return found
 
     def _reaction(self, name: str, tree: syntax.ReactionTree) -> class_body.Reaction[Any]:
-        triggers = tree.triggers or tuple(  # none: any input
-            syntax.PortReference(None, name, tree.where)
-            for name, element in self.elements.items()
-            if isinstance(element, elements.Input)
-        )
+        inputs = (syntax.PortReference(None, name, tree.where) for name in self._inputs)
+        triggers = tree.triggers or tuple(inputs)  # none: any input
         text = "\n".join(code.text for code in (tree.code, tree.handler) if code)
         effects = {ref.name for ref in tree.effects}
         readable = [ref for ref in (*triggers, *tree.uses) if ref.name not in effects]
