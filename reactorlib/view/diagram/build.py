@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import cycle, groupby
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import Signal
-from reactorlib.declaration.instance import (
-    Bound,
-    BoundPort,
-    BoundTrigger,
-    Connection,
-    Instance,
-    PortChannel,
-    modes_of,
-)
+from reactorlib.declaration.instance import Bound, BoundPort, BoundTrigger, Connection, Instance, modes_of
 from reactorlib.elaboration.records import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
@@ -110,9 +102,8 @@ class _BoxBuild:
     def _ports(self) -> None:
         content = self.regions.contents[None]
         for bound, alike in self._elements(BoundPort):
-            port = PortSymbol(
-                self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}"
-            )
+            tip = f"{bound.declaration.kind} {bound.name}"
+            port = PortSymbol(self.whole.id_of(bound), wording.port_name(alike), tip)
             (content.inputs if bound.is_input else content.outputs)[port.id] = port
             self.regions.place(port.id, None, bound.name)
 
@@ -180,9 +171,7 @@ class _BoxBuild:
         kind = "physical" if connection.physical else kind
         label = wording.connection_label(connection)
         region = _region(connection)
-        sources = connection.sources
-        for position, target in enumerate(connection.targets if sources else ()):
-            source: PortChannel = sources[position % len(sources)]
+        for source, target in zip(cycle(connection.sources), connection.targets, strict=False):
             cyclic = target[0].first + target[1] in self.whole.program.cycle.channels
             members = id(source[0].owner), id(target[0].owner)
             ends = self.whole.id_of(source[0]), self.whole.id_of(target[0])
@@ -226,7 +215,7 @@ def groups_in(group: BoxGroup, unfold: bool) -> list[BoxGroup]:
     """The boxes within a box. Its members are alike, so their children correspond one by one."""
     columns = list(zip(*(instance.children for instance in group.members), strict=True))
     found: list[BoxGroup] = []
-    for name, adjacent in groupby(columns, key=lambda column: _bank_name(column[0])):
+    for name, adjacent in groupby(columns, key=lambda column: column[0].name.partition("[")[0]):
         bank = list(adjacent)
         in_bank = bank[0][0].name != name
         if in_bank and not unfold and len({_shape(instance) for column in bank for instance in column}) == 1:
@@ -245,8 +234,3 @@ def _shape(instance: Instance) -> Hashable:
         tuple((name, type(bound), getattr(bound, "multi", None)) for name, bound in instance.elements.items()),
         tuple((child.name, _shape(child)) for child in instance.children),
     )
-
-
-def _bank_name(instance: Instance) -> str:
-    """`workers` of `workers[3]`."""
-    return instance.name.partition("[")[0] if instance.name.endswith("]") else instance.name

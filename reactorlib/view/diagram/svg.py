@@ -85,7 +85,7 @@ def _mark(item: Vertex, names: Mapping[str, str]) -> str:
     """The name of a port, the label of an edge, or the dot of a bus."""
     cyclic = item.edge is not None and item.edge.cyclic
     if item.kind == "bus":
-        return _circle("warn" if cyclic else "port", item.x, item.y, 3.0)
+        return _element("circle", "warn" if cyclic else "port", cx=item.x, cy=item.y, r=3.0)
     if item.kind == "label":
         middle = item.x + item.width / 2
         return _text("warn" if cyclic else "label", middle, item.y + 11, item.item, SMALL, anchor="middle")
@@ -132,7 +132,7 @@ def _symbol(symbol: Symbol, width: float, height: float) -> Iterator[str]:
 def _icon(symbol: Symbol, x: float, y: float) -> Iterator[str]:
     """A clock for a timer, a triangle with L or P for an action."""
     if symbol.kind == "timer":
-        yield _circle("icon", x, y, 6.0)
+        yield _element("circle", "icon", cx=x, cy=y, r=6.0)
         yield _path("icon", (("M", ((x, y - 4),)), ("L", ((x, y),)), ("L", ((x + 3, y),))))
     else:
         yield _polygon("icon", ((x, y - 8), (x + 8, y + 6), (x - 8, y + 6)))
@@ -147,10 +147,6 @@ def _placed(shapes: Iterable[str], x: float, y: float) -> Iterator[str]:
 
 def _rect(role: str, x: float, y: float, width: float, height: float, radius: float, tip: str = "") -> str:
     return _element("rect", role, _tip(tip), x=x, y=y, width=width, height=height, rx=radius)
-
-
-def _circle(role: str, x: float, y: float, radius: float) -> str:
-    return _element("circle", role, cx=x, cy=y, r=radius)
 
 
 def _polygon(role: str, corners: Iterable[Point], tip: str = "") -> str:

@@ -35,20 +35,19 @@ def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> li
         beside[one.vertex, "right"].append(other)
         beside[other.vertex, "left"].append(one)
 
-    def height(pin: Pin) -> float:
-        """In units of vertices; within one, by its pins."""
-        return place[pin.vertex] + (pin.offset / (pin.vertex.height + 1) if pin.vertex.height else 0.5)
+    def wish(vertex: Vertex, side: Side) -> float:
+        """The mean place of its neighbours on a side, in units of vertices; within one, by its pins."""
+        heights = [
+            place[pin.vertex] + (pin.offset / (pin.vertex.height + 1) if pin.vertex.height else 0.5)
+            for pin in beside.get((vertex, side), ())
+        ]
+        return math.fsum(heights) / len(heights) if heights else place[vertex]
 
     for side in SWEEPS:
         for column in columns if side == "left" else reversed(columns):
-            if column[0].is_port:
-                continue
-            wishes: dict[Vertex, float] = {}
-            for vertex in column:
-                heights = [height(pin) for pin in beside.get((vertex, side), ())]
-                wishes[vertex] = math.fsum(heights) / len(heights) if heights else place[vertex]
-            column.sort(key=wishes.__getitem__)
-            place.update((vertex, number) for number, vertex in enumerate(column))
+            if not column[0].is_port:
+                column.sort(key=lambda vertex: wish(vertex, side))
+                place.update((vertex, number) for number, vertex in enumerate(column))
     return columns
 
 
