@@ -30,19 +30,9 @@ from reactorlib.errors import ReactionError, ReactorError, RunError, meant
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
-# Each module is a command: its docstring is the help, `run` returns the result of the ARGUMENTS. A result goes to
-# standard output, everything about it to standard error.
-COMMANDS = {
-    "new": new,
-    "check": check,
-    "run": run,
-    "graph": graph,
-    "trace": trace,
-    "source": source,
-    "check-isolation": check_isolation,
-    "seeds": seeds,
-    "replay": replay,
-}
+# Each module is the command of its name: its docstring is the help, `run` returns the result of the ARGUMENTS. A result
+# goes to standard output, everything about it to standard error.
+COMMANDS = (new, check, run, graph, trace, source, check_isolation, seeds, replay)
 JSON = option("--json", action="store_true", help="print the result as one line of JSON")
 
 
@@ -95,7 +85,8 @@ def parsers() -> tuple[Parser, dict[str, Parser]]:
     """The parser, and that of each command."""
     parser = Parser(prog="python -m reactorlib", **_texts(__doc__))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2].replace("_", "-")
         texts = _texts(module.__doc__)
         command = commands.add_parser(name, help=texts["description"], allow_abbrev=False, **texts)
         for flags, details in (*module.ARGUMENTS, JSON):

@@ -24,8 +24,6 @@ from reactorlib.tag import UNITS
 from reactorlib.worker.options import EXECUTORS
 
 _SHORT = {"-o": "--timeout", "-f": "--fast", "-k": "--keepalive", "-w": "--workers"}
-
-
 _ON_OFF = argparse.BooleanOptionalAction
 RUNNING = [
     *TARGET,

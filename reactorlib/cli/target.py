@@ -112,9 +112,7 @@ def _module(place: str, is_file: bool) -> ModuleType:
 
 def _from_file(path: Path) -> ModuleType:
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_program"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
+    spec: Any = importlib.util.spec_from_file_location(name, path)  # not None, as the file ends with .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # before it runs: dataclasses and pickle look there
     spec.loader.exec_module(module)

@@ -27,8 +27,6 @@ from reactorlib.program import Program
 from reactorlib.view.timeline import Summary, summarised, trace_events
 
 INTERRUPTED = "interrupted: a trace is kept when the run ends by itself, so give --timeout"
-
-
 ARGUMENTS = [
     *RUNNING,
     option("-o", "--output", metavar="FILE.json", help="where to write the trace (default: nowhere)"),
@@ -54,12 +52,11 @@ def run(options: argparse.Namespace) -> Result:
 
 
 def _report(program: Program, result: RunResult, summary: Summary) -> Iterator[str]:
-    rows = [("reaction", "count", "total", "mean", "longest", "waiting", "critical")]
+    rows: list[tuple[str, ...]] = [("reaction", "count", "total", "mean", "longest", "waiting", "critical")]
     for row in summary.reactions:
         times = (row.total_ns, row.mean_ns, row.longest_ns, row.waiting_ns, row.critical_ns)
-        total, mean, longest, waiting, critical = map(shown, times)
         path = row.path.removeprefix(f"{program.root.path}.")
-        rows.append((path, str(row.count), total, mean, longest, waiting, critical))
+        rows.append((path, str(row.count), *map(shown, times)))
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     for path, *numbers in rows:
         yield "  ".join((path.ljust(first), *(n.rjust(width) for n, width in zip(numbers, widths, strict=True))))
