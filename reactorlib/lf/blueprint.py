@@ -64,8 +64,7 @@ class Blueprint:
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""
-        scope: dict[str, Any] = {"bank_index": building.bank_index}
-        scope["self"] = SimpleNamespace(**scope)
+        own = SimpleNamespace(bank_index=building.bank_index)
         for name, default in self.defaults.items():
             if name in given:
                 found = int(given[name]) if isinstance(given[name], Time) else given[name]
@@ -73,10 +72,9 @@ class Blueprint:
                 found = building.bank_index
             else:
                 with _told(f"{self.name}.{name}", default.where):
-                    found = default.value(scope)
-            scope[name] = found
-            setattr(scope["self"], name, found)
-        return {name: scope[name] for name in self.defaults}
+                    found = default.value({**vars(own), "self": own})
+            setattr(own, name, found)
+        return {name: getattr(own, name) for name in self.defaults}
 
     def constructor(self) -> Callable[..., None]:
         """The `__init__` of the class."""
