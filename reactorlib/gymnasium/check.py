@@ -146,8 +146,9 @@ class _Check:
             self.fault(f"metadata['autoreset_mode'] is {self.mode!r}, no AutoresetMode")
         for name in ("num_envs", "single_observation_space", "single_action_space", "observation_space", "action_space",
                      "render_mode"):  # fmt: skip
-            if not _alike(getattr(env, name, None), getattr(twin, name)):
-                self.fault(f"{name} is {getattr(env, name, None)!r}, SyncVectorEnv's is {getattr(twin, name)!r}")
+            got, expected = getattr(env, name, None), getattr(twin, name)
+            if type(got) is not type(expected) or got != expected:
+                self.fault(f"{name} is {got!r}, SyncVectorEnv's is {expected!r}")
         if getattr(env, "observation_mode", "same") == "same" and env.observation_space != batch_space(
             env.single_observation_space, env.num_envs
         ):
@@ -224,8 +225,7 @@ class _Check:
             ("a reset_mask without True", np.zeros_like(mask), ValueError),
         ]
         for what, value, kind in wrong:
-            options = {"reset_mask": value}
-            self._refused(what, functools.partial(self.env.reset, options=options), kind)
+            self._refused(what, functools.partial(self.env.reset, options={"reset_mask": value}), kind)
 
     def _refusals(self) -> None:
         env = self.env
@@ -312,10 +312,6 @@ def difference(got: Any, expected: Any, where: str) -> str | None:
         same = got is expected or bool(np.all(got == expected)) or got != got  # NaN
         return None if same else f"{where} are {_short(got)}, not {_short(expected)}"
     return next((found for pair in pairs if (found := difference(*pair)) is not None), None)
-
-
-def _alike(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
 
 
 def _short(value: Any) -> str:

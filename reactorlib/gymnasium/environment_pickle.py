@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Mapping
 from io import BytesIO
@@ -51,8 +50,3 @@ def pickled(env: Any) -> bytes | str:
     except Exception as error:  # noqa: BLE001  # whatever the environment's parts raise
         return f"{type(error).__name__}: {error}"
     return file.getvalue()
-
-
-def unpickled(data: bytes) -> Any:
-    """The environment of a pickle."""
-    return pickle.loads(data)

@@ -110,13 +110,11 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
             put(others)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """As of the environment."""
         with self._swapped():
             if seed is not None:
                 seed_all(seed, self._names)
             return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """As of the environment."""
         with self._swapped():
             return self.env.step(action)

@@ -45,7 +45,6 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         return getattr(self.env, name)
 
     def reset(self, *, seed: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment."""
         self._keep(Call("reset", (), {"seed": seed, **options}))
         result = self.env.reset(seed=seed, **options)
         self._observation = result[0]
@@ -56,7 +55,6 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         return result
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Step the environment."""
         if self.entries is None:
             return self.env.step(action)
         self._keep(action)
@@ -78,7 +76,6 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         return called
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set an attribute of the environment."""
         self._keep(Call("set_wrapper_attr", (name, value), {"force": force}))
         return self.env.set_wrapper_attr(name, value, force=force)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -99,18 +100,14 @@ class Reusing(Quiet):
 
 
 class ShapedReward(Quiet):
-    """Rewards are arrays with one element and no dimension, as environments on NumPy return them."""
+    """Rewards are arrays of this shape with one element, as environments on NumPy return them."""
 
-    shape: tuple[int, ...] = ()
+    def __init__(self, number: int, shape: tuple[int, ...] = ()) -> None:
+        super().__init__(number)
+        self.shape = shape
 
     def reward(self, action: Any) -> Any:
         return np.full(self.shape, super().reward(action), np.float32)
-
-
-class VectorReward(ShapedReward):
-    """Rewards are arrays with one element in one dimension."""
-
-    shape = (1,)
 
 
 class Rounded(Quiet):
@@ -137,7 +134,7 @@ PROBES: dict[str, Callable[[int], Any]] = {
     "infos of every kind": Probe,
     "no infos": Quiet,
     "a reward that is an array": ShapedReward,
-    "a reward of shape (1,)": VectorReward,
+    "a reward of shape (1,)": partial(ShapedReward, shape=(1,)),
     "flags of NumPy": NumpyFlags,
     "observations in one buffer": Reusing,
     "Discrete": _of(lambda: spaces.Discrete(5, start=-2), lambda: spaces.Box(-2, 2, (2,), np.float64)),

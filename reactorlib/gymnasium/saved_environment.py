@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from reactorlib.gymnasium.environment_pickle import pickled, unpickled
+from reactorlib.gymnasium.environment_pickle import pickled
 from reactorlib.gymnasium.generators import OwnGenerators
 from reactorlib.gymnasium.journal import Journal
 
@@ -75,7 +76,7 @@ def restore_one(env: Any, content: ByPickle | ByJournal) -> Any:
     """The environment in this state, in the place of `env`; or Refused."""
     if isinstance(content, ByPickle):
         try:
-            inner = unpickled(content.data)
+            inner = pickle.loads(content.data)
         except Exception as error:  # noqa: BLE001  # whatever the environment's parts raise
             return refused(env, f"{type(error).__name__}: {error}")
         with suppress(Exception):
@@ -86,7 +87,7 @@ def restore_one(env: Any, content: ByPickle | ByJournal) -> Any:
         return env
     if not isinstance(env, Journal):
         return refused(env, "it was saved by its seed and actions: give `resumable=True`")
-    env.replay(unpickled(content.entries))
+    env.replay(pickle.loads(content.entries))
     if env.digest() != content.digest:
         return refused(env, "its seed and actions lead to another state: is it its own?")
     return env

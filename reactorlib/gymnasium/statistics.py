@@ -63,21 +63,18 @@ class TimedShare(Share):
         self._timed: deque[Timed] = deque(maxlen=KEPT)
 
     def step_all(self, buffer: int) -> Any:
-        """As of a share."""
         self._number += 1
         if self._number % self._period:
             return Share.step_all(self, buffer)
         return self._in_time(lambda: Share.step_all(self, buffer))
 
     def step(self, actions: Any, buffer: int) -> Any:
-        """As of a share."""
         self._number += 1
         if self._number % self._period:
             return Share.step(self, actions, buffer)
         return self._in_time(lambda: Share.step(self, actions, buffer))
 
     def reset(self, *arguments: Any) -> Any:
-        """As of a share."""
         self._number += 1
         return self._in_time(lambda: Share.reset(self, *arguments))
 
@@ -97,7 +94,6 @@ class TimedShare(Share):
         return result
 
     def timed(self) -> list[tuple[int, list[int], list[int]]]:
-        """The timed rounds."""
         return [(*one,) for one in self._timed]
 
 
@@ -111,7 +107,6 @@ class TimedGroups(Groups):
         super().__init__(*arguments)
 
     def step(self) -> Any:
-        """As of groups."""
         self._rounds += 1
         if self._rounds % CALLER_PERIOD > 1:
             return Groups.step(self)
@@ -125,7 +120,6 @@ class TimedGroups(Groups):
         super()._start(*arguments)
 
     def replies(self, timeout: float | None = None) -> Any:
-        """As of groups."""
         asked = clock()
         result = super().replies(timeout)
         self._count(asked, clock())

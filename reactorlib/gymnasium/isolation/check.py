@@ -38,9 +38,8 @@ def check_isolation(
 
     `make_env` is a function that makes it, an id, or a name such as "package:Env-v0" or "file.py:make_env". The
     environment is played for `steps` steps in processes of the check's own. It plays alone, twice, next to others, in
-    threads, in other processes, and with each of its surroundings changed. Cheap environments take some seconds.
-    After `limit_s` seconds the check ends and names the plays that are missing. Files that a play writes are put
-    back.
+    threads, in other processes, and with each of its surroundings changed. Cheap environments take some seconds. After
+    `limit_s` seconds the check ends and names the plays that are missing. Files that a play writes are put back.
 
     Raises RuntimeError with the traceback if the environment cannot be made, reset or stepped alone.
 
@@ -94,8 +93,7 @@ class _IsolationCheck:
         self._alone: Played = {}
 
     def _play(self, plays: Sequence[tuple[str, ...]], changed: Sequence[str] = ()) -> dict[tuple[str, ...], Played]:
-        """The play of a process in which these surroundings are changed. One at a time: they may write the same
-        files."""
+        """Play in a process with these surroundings changed. One at a time: they may write the same files."""
         self._started += 1
         left = self._began + self._limit_s - monotonic()
         if left <= 0:
@@ -193,11 +191,10 @@ class _IsolationCheck:
                 self._judge(culprit, played.get((play,)), play)
 
     def _isolation(self) -> Isolation:
-        infos = [finding for finding in self._findings if finding.part == "info"]
         return Isolation(
             self._name,
             tuple(finding for finding in self._findings if finding.part != "info"),
-            tuple(infos),
+            tuple(finding for finding in self._findings if finding.part == "info"),
             tuple(self._alone["touched"]),
             tuple(self._unchecked),
             len(self._alone["rows"]),

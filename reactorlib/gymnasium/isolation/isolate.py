@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from reactorlib.gymnasium.generators import GENERATORS, OwnGenerators
 from reactorlib.gymnasium.isolation.check import check_isolation
 from reactorlib.gymnasium.isolation.report import THREADS, Isolation
 
 Isolate = bool | str | Isolation
+Make = Callable[[], Any]
 
 
-class Apart(NamedTuple):
-    """Functions that make the environments, and whether each of these needs a process of its own."""
-
-    env_fns: list[Callable[[], Any]]
-    in_processes: bool
-
-
-def apart(env_fns: Sequence[Callable[[], Any]], isolate: Isolate, executor: str) -> Apart:
+def apart(env_fns: Sequence[Make], isolate: Isolate, executor: str) -> tuple[list[Make], bool]:
     """Keep environments apart: as a report or a name says, or with True, as a check of the first one says.
 
-    Where PYTHONHASHSEED is set, hash order is no obstacle. Raises ValueError where nothing suffices, and for an
-    executor that does not keep them apart.
+    Returns functions that make them, and whether each needs a process of its own. Where PYTHONHASHSEED is set, hash
+    order is no obstacle. Raises ValueError where nothing suffices, and for an executor that does not keep them apart.
     """
     names: Sequence[str] = GENERATORS
     report = check_isolation(env_fns[0]) if isolate is True else isolate
@@ -37,10 +31,10 @@ def apart(env_fns: Sequence[Callable[[], Any]], isolate: Isolate, executor: str)
         names = sorted({*report.culprits, *report.touched} & {*GENERATORS})
         report = report.remedy
     if report in (False, "none"):
-        return Apart([*env_fns], False)
+        return [*env_fns], False
     if report not in ("generators", "processes"):
         raise ValueError(f"`isolate` must be True, False, 'generators', 'processes' or a report, got {report!r}")
     if executor in ("threads", "mpi") or (report == "processes" and executor != "processes"):
         raise ValueError(f"`isolate`: the executor {executor!r} does not keep environments apart")
     in_processes = report == "processes"
-    return Apart([partial(OwnGenerators, make, names, not in_processes) for make in env_fns], in_processes)
+    return [partial(OwnGenerators, make, names, not in_processes) for make in env_fns], in_processes

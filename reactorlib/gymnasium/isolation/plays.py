@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import deepcopy
 from hashlib import blake2b
 from pathlib import Path
@@ -131,9 +131,7 @@ class Plays:
         player.close()
         return result
 
-    def again(self) -> dict[str, Any]:
-        """By itself, another time."""
-        return self.alone()
+    again = alone  # another time
 
     def leftover(self) -> dict[str, Any]:
         """By itself, after another process that has left its files."""
@@ -165,14 +163,11 @@ class Plays:
         player = self._player(0)
         with self._around.held():
             other = self._player(3)
-        players = (one, player, other)
         for acting in (Player.reset, *(Player.step for _ in self._rounds())):
-            for each in players:
-                if each is player:
+            for each in (one, player, other):
+                around: Any = nullcontext() if each is player else self._around.held()
+                with around:
                     acting(each)
-                else:
-                    with self._around.held():
-                        acting(each)
         return {"rows": player.rows}
 
     def threads(self) -> dict[str, Any]:

@@ -6,11 +6,14 @@ It reads its job from standard input.
 from __future__ import annotations
 
 import faulthandler
+import importlib
+import importlib.util
 import os
 import pickle
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NamedTuple
@@ -18,7 +21,6 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from reactorlib.gymnasium.isolation import files
-from reactorlib.gymnasium.isolation.maker import maker
 from reactorlib.gymnasium.isolation.plays import Plays
 from reactorlib.gymnasium.isolation.surroundings import Surroundings
 
@@ -94,6 +96,34 @@ def _write(path: Path, found: dict[str, Any]) -> None:
     half = path.with_suffix(".half")
     half.write_bytes(pickle.dumps(found))
     half.rename(path)
+
+
+def maker(target: str | Callable[[], Any]) -> Callable[[], Any]:
+    """The function that makes an environment of this name; a function is its own. Imports what the name names.
+
+    >>> maker("CartPole-v1")().spec.id, maker("gymnasium.envs.classic_control:CartPoleEnv")().unwrapped.gravity
+    ('CartPole-v1', 9.8)
+    """
+    if not isinstance(target, str):
+        return target
+    place, colon, name = target.rpartition(":")
+    module = _module(place) if colon else None
+    made: Any = getattr(module, name, None)
+    return made if callable(made) else partial(gymnasium.make, name)
+
+
+def _module(place: str) -> Any:
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    path = Path(place).resolve()
+    sys.path.append(str(path.parent))  # for what it imports from there
+    loaded = sys.modules.get(path.stem)
+    is_free = loaded is None or getattr(loaded, "__file__", None) == str(path)
+    name = path.stem if is_free else f"{path.stem}_program"  # a file may be called random.py
+    spec: Any = importlib.util.spec_from_file_location(name, path)  # not None, as the file ends with .py
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def serve_stdin() -> None:

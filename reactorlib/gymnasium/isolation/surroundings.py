@@ -56,7 +56,6 @@ class Surroundings:
         self.changed = changed
         self.places: dict[str, dict[str, None]] = defaultdict(dict)
         self._noted: set[Any] = set()
-        self._now_ns = self._drawn = self._calls = 0
         self.begin()
 
     def begin(self, *more: str) -> None:
@@ -103,16 +102,9 @@ class Surroundings:
         """Let this process find them."""
         self._install_clock()
         self._install_dates()
-        real_id = os.getpid
-
-        def process_id() -> int:
-            frame = sys._getframe(1)
-            if is_library(frame.f_code.co_filename):
-                return real_id()
-            self.note("process id", frame)
-            return _NO_PROCESS + (7_777 if "process id" in self._changed else 1_111)
-
-        os.getpid = process_id
+        os.getpid = self._asked(
+            "process id", os.getpid, lambda: _NO_PROCESS + (7_777 if "process id" in self._changed else 1_111)
+        )
 
         def entropy(size: int) -> bytes:
             self.note("entropy", sys._getframe(1))
@@ -131,8 +123,8 @@ class Surroundings:
 
     def _install_clock(self) -> None:
         for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
-            setattr(time, name, self._asked(getattr(time, name), lambda: self.now_ns() / 1e9))
-            setattr(time, f"{name}_ns", self._asked(getattr(time, f"{name}_ns"), self.now_ns))
+            setattr(time, name, self._asked("time", getattr(time, name), lambda: self.now_ns() / 1e9))
+            setattr(time, f"{name}_ns", self._asked("time", getattr(time, f"{name}_ns"), self.now_ns))
         sleep = time.sleep
 
         def slept(seconds: float) -> None:
@@ -141,19 +133,19 @@ class Surroundings:
 
         vars(time)["sleep"] = slept
 
-    def _asked(self, real: Callable[[], Any], ours: Callable[[], Any]) -> Callable[[], Any]:
+    def _asked(self, culprit: str, real: Callable[[], Any], ours: Callable[[], Any]) -> Callable[[], Any]:
         def ask() -> Any:
             frame = sys._getframe(1)
             if is_library(frame.f_code.co_filename):
                 return real()
-            self.note("time", frame)
+            self.note(culprit, frame)
             return ours()
 
         return ask
 
     def _install_dates(self) -> None:
         real: Any = dt.datetime
-        seconds = self._asked(time.time, lambda: self.now_ns() / 1e9)
+        seconds = self._asked("time", time.time, lambda: self.now_ns() / 1e9)
 
         class OfAll(type):
             def __instancecheck__(cls, value: object) -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from reactorlib.gymnasium import generators
 from reactorlib.gymnasium.isolation import check_isolation
-from reactorlib.gymnasium.isolation.maker import maker
+from reactorlib.gymnasium.isolation.server import maker
 from tests.reactorlib.gymnasium import culprits
 
 SLOW = pytest.mark.slow(
