@@ -117,7 +117,7 @@ def _refuse_missing(program: LfProgram, file: File) -> None:
     members = [member for reactor in file.reactors for member in reactor.members]
     for preamble in (*file.preambles, *(m for m in members if isinstance(m, Method) and not m.name)):
         found: list[ast.stmt] = []
-        with suppress(SyntaxError):  # which is a fault of its own
+        with suppress(SyntaxError, ValueError, MemoryError, RecursionError):  # which are faults of their own
             found = statements(preamble.code)
         for statement in found:
             names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from copy import deepcopy
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
@@ -163,7 +164,7 @@ class Plays:
         player = self._player(0)
         with self._around.held():
             other = self._player(3)
-        for acting in (Player.reset, *(Player.step for _ in self._rounds())):
+        for acting in chain([Player.reset], (Player.step for _ in self._rounds())):
             for each in (one, player, other):
                 around: Any = nullcontext() if each is player else self._around.held()
                 with around:
