@@ -49,12 +49,9 @@ def snapshot(directory):
             "unrecognized argument --bugdet=3m: did you mean --budget?; see python -m harness run --h",
         ),
         (("advise", "--env", "CartPole-v1", "--actros", "3"), "unrecognized argument --actros: did you mean --actors?"),
-        (("doctor", "--only", "rya"), "did you mean ray?"),
         ((), "required: COMMAND"),
         (("run", "--workload", "gym_samplin"), "--workload: invalid choice: 'gym_samplin': did you mean gym_sampling"),
-        (("run", "--backend", "ray-papr"), "--backend: invalid choice: 'ray-papr': did you mean ray-paper"),
         (("run", "--preset", "papr"), "--preset: invalid choice: 'papr': did you mean paper?"),
-        (("run", "--set", "actor=3"), "parameter: unknown 'actor'; did you mean actors"),
         (("run", "--set", "fake.actor=3", "--workload", "fake"), "did you mean actors?"),
         (("run", "--set", "gym.actors=1"), "--set gym.actors=1: workload: unknown 'gym'"),
         (
@@ -62,21 +59,15 @@ def snapshot(directory):
             "--set q_learning.actors=2: q_learning is not among the workloads chosen: gym_sampling",
         ),
         (("run", "--set", "actors"), "expected NAME=VALUE"),
-        (("run", "--set", "actors="), "expected NAME=VALUE"),
         (("run", "--set", "actors=2,,3"), "expected NAME=VALUE"),
         ((*RUN, "--set", "actors=many"), "actors: expected an integer, got 'many'"),
-        ((*RUN, "--set", "actors=2.5"), "actors: expected an integer, got '2.5'"),
         ((*RUN, "--set", "actors=-2"), "actors: must be at least 1, got -2"),
-        ((*RUN, "--set", "pause=nan"), "pause: expected a finite number"),
         (("run", "--workload", "gym_sampling", "--set", "env=CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
-        (("run", "--workload", "atari_sampling", "--set", "env=Pongg"), "env: unknown 'Pongg'; did you mean Pong"),
         (("run", "--trials", "0"), "must be at least 1 and at most 1000, got 0"),
-        (("run", "--trials", "x"), "expected an integer, got 'x'"),
         (("scaling", "--rounds", "x"), "argument --rounds: expected an integer, got 'x'"),
         (("run", "--seed", "-1"), "must be at least 0, got -1"),
         (("run", "--time-limit", "inf"), "must be at least 0.1 and at most 1e+08, got inf"),
         ((*RUN, "--output", "/dev/null/x"), "/dev/null/x: Not a directory; expected what can be"),
-        ((*RUN, "--output", "/proc/nowhere/x"), "No such file or directory; expected what can be"),
         (("run", "--resume"), "no such run yet"),
         (("report",), "no such run yet"),
         (("report", "nowhere"), "nowhere: no such directory"),
@@ -84,7 +75,6 @@ def snapshot(directory):
         (("advise",), "required: --env"),
         (("advise", "--env", "CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
         (("advise", "--env", "nowhere_at_all:Own-v0"), "env: no module nowhere_at_all"),
-        (("advise", "--env", "busy:2"), "env: "),
         (("advise", "--env", "CartPole-v1", "--actors", "0"), "actors: must be at least 1, got 0"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -94,20 +84,14 @@ def test_bad_input_is_refused_in_one_line(refused, arguments, words):
 
 
 @pytest.fixture
-def results(finished, capsys):
+def results(finished):
     """A finished run in `out`."""
     assert finished(*RUN[1:]).returncode == 0
-    capsys.readouterr()
     return Path("out")
 
 
 def test_results_are_not_overwritten(refused, results):
     assert "out already holds measurements.csv; add --resume" in refused(*RUN, "--output", "out")
-
-
-def test_another_grid_is_refused(refused, results):
-    assert "out holds another grid" in refused(*RUN, "--set", "actors=9", "--output", "out", "--resume")
-    assert "seed 0 there, 4 here" in refused(*RUN, "--seed", "4", "--output", "out", "--resume")
 
 
 @pytest.mark.parametrize("change", [{"trial": 7}, {"backend": "ray-paper"}], ids=str)
@@ -129,22 +113,10 @@ def test_another_machine_is_refused(refused, results):
 @pytest.mark.parametrize("name", ["machine.json", "grid.json"])
 @pytest.mark.parametrize("content", [None, "{", "[]", "{}"])
 def test_a_broken_description_is_refused(refused, results, name, content):
-    path = results / name
-    if content is None:
-        path.unlink()
-    else:
-        path.write_text(content)
-    message = refused(*RUN, "--output", "out", "--resume")
-    assert "out" in message
-    assert "choose another --output" in message
-
-
-def test_a_broken_line_is_named(refused, results):
-    path = results / "trials.csv"
-    path.write_text(path.read_text().replace(",serial,0,", ",serial,first,"))
-    for arguments in ((*RUN, "--output", "out", "--resume"), ("report", "out")):
-        message = refused(*arguments)
-        assert "out/trials.csv, line 2: column trial: expected int, got 'first'; " in message
+    (results / name).unlink()
+    if content is not None:
+        (results / name).write_text(content)
+    assert "choose another --output" in refused(*RUN, "--output", "out", "--resume")
 
 
 def test_everything_there_is_to_run_is_listed(capsys):
@@ -175,25 +147,19 @@ def test_a_directory_where_a_file_belongs_is_told_by_its_name(harness, results, 
     assert done.stderr.splitlines()[-1].startswith(f"harness: out/{name}: ")
     assert "Is a directory" in done.stderr
     assert "Traceback" not in done.stderr
+    assert list(results.glob(".*")) == []  # no temporary file is left
 
 
 @pytest.mark.parametrize("command", ["scaling", "breakdown"])
-def test_where_nothing_can_be_written_nothing_is_measured(refused, finished, capsys, command, monkeypatch):
-    one = ("--workload", "fake", "--backend", "reactor-inline", "--trials", "1")
-    assert finished(*one, output="two").returncode == 0
-    capsys.readouterr()
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    assert refused(command, "two") == (
-        f"harness: two/{command}.csv: cannot be written; make its directory one that can be written to\n"
-    )
-
-
-@pytest.mark.parametrize("command", ["scaling", "breakdown"])
-def test_a_directory_without_a_grid_is_refused_without_options_of_other_commands(refused, results, command):
-    (results / "grid.json").unlink()
-    assert refused(command, "out") == ("harness: out/grid.json: no such file; expected the results of `harness run`\n")
-    (results / "grid.json").write_text("{}")
+def test_a_study_needs_a_grid_and_a_place_for_its_file_before_it_measures(refused, finished, command, monkeypatch):
+    finished("--workload", "fake", "--backend", "reactor-inline", "--trials", "1")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)
+        assert f"out/{command}.csv: cannot be written" in refused(command, "out")
+    Path("out/grid.json").write_text("{}")
     assert "out/grid.json: broken (object missing required field" in refused(command, "out")
+    Path("out/grid.json").unlink()
+    assert "out/grid.json: no such file" in refused(command, "out")
 
 
 @pytest.mark.parametrize(
@@ -229,11 +195,9 @@ def test_an_interpreter_without_what_the_suite_needs_is_told_in_one_line():
 
 
 def test_help_shows_examples(capsys):
-    for command in ("--help", "run --help"):
-        with pytest.raises(SystemExit) as ended:
-            main(command.split())
-        assert ended.value.code == 0
-        assert "python -m harness run" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert "python -m harness run" in capsys.readouterr().out
 
 
 def test_a_reader_that_leaves_early_is_no_error(fake):

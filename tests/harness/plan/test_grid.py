@@ -18,20 +18,9 @@ def values(made, name):
     return [point.values[name] for point in made.points]
 
 
-def test_points_are_the_product_of_all_values(built):
-    made = built(Setting("actors", ("3", "7")), Setting("seed", ("1", "2")))
+def test_points_are_the_product_of_all_values_each_once(built):
+    made = built(Setting("actors", ("3", "7")), Setting("seed", ("1", "2")), Setting("pause", ("0", "0.0")))
     assert list(zip(values(made, "actors"), values(made, "seed"), strict=True)) == [(3, 1), (3, 2), (7, 1), (7, 2)]
-
-
-def test_equal_points_are_one(built):
-    assert values(built(Setting("pause", ("0", "0.0"))), "pause") == [0.0]
-
-
-def test_parameters_are_canonical_and_complete(built):
-    (point,) = built().points
-    assert point.parameters == (
-        '{"actors":2,"behaviour":"good","file":"","pause":0.0,"rounds":3,"seed":0,"warmup_rounds":1}'
-    )
 
 
 def test_every_point_runs_before_any_runs_again_and_backends_stay_together(built):
@@ -72,29 +61,13 @@ def test_the_points_of_a_version_with_fewer_parameters_are_told_as_its_rows_tell
         assert point.task.pause == 0.0
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"backends": ["serial"]}, "backends serial, reactor-inline there, serial here"),
-        ({"trials": 2}, "with 2 trials"),
-        ({"seed": 1}, "seed 0 there, 1 here"),
-    ],
-)
-def test_differences_are_named(built, options, words):
-    assert words in grid.differences(built(), built(**options))
-
-
-def test_a_setting_reaches_every_workload_that_has_the_parameter():
-    made = select("smoke", settings=[Setting("steps_per_message", ("4",))]).grid
-    with_it = {point.workload for point in made.points if point.values.get("steps_per_message") == 4}
+def test_a_setting_reaches_every_workload_that_has_the_parameter_or_the_one_that_it_names():
+    settings = [Setting("steps_per_message", ("4",)), Setting("actors", ("3",), "q_learning")]
+    points = select("smoke", settings=settings).grid.points
+    with_it = {point.workload for point in points if point.values.get("steps_per_message") == 4}
     assert with_it == {"gym_sampling", "atari_sampling"}
-    assert {point.workload for point in made.points} == {sweep.workload for sweep in PRESETS["smoke"].sweeps}
-
-
-def test_a_setting_can_name_its_workload():
-    made = select("smoke", settings=[Setting("actors", ("3",), "q_learning")]).grid
-    three = {point.workload for point in made.points if point.values.get("actors") == 3}
-    assert three == {"q_learning"}
+    assert {point.workload for point in points if point.values.get("actors") == 3} == {"q_learning"}
+    assert {point.workload for point in points} == {sweep.workload for sweep in PRESETS["smoke"].sweeps}
 
 
 def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():

@@ -9,6 +9,7 @@ from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import SCALING, ScalingRow
+from harness.store.trial_records import TRIALS
 from plots.page import render
 from tests.harness import runs
 
@@ -130,13 +131,13 @@ def studies(count=4):
     return phases, scaled
 
 
-def summary(path, measured, taken=(), phases=(), scaled=()):
+def summary(path, measured, taken=(), phases=(), scaled=(), trials=(), described=MACHINE):
     """The summary of a directory with these rows."""
-    path.mkdir(parents=True)
-    (path / machine.FILE_NAME).write_text(json.dumps(MACHINE))
-    for table, own in ((MEASUREMENTS, measured), (TURNS, taken), (BREAKDOWN, phases), (SCALING, scaled)):
-        if own:
-            table.write(path, own)
+    path.mkdir(parents=True, exist_ok=True)
+    (path / machine.FILE_NAME).write_text(json.dumps(described))
+    tables = {MEASUREMENTS: measured, TURNS: taken, BREAKDOWN: phases, SCALING: scaled, TRIALS: trials}
+    for table, own in tables.items():
+        table.write(path, own)
     return summarise(path)
 
 

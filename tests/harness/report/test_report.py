@@ -6,13 +6,13 @@ from statistics import fmean
 
 import pytest
 
-from harness.errors import UsageError
 from harness.report import export, markdown, page, report_tables
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.store import machine
 from harness.store.measurement_table import MEASUREMENTS
 from harness.store.recorded_turns import TURNS, RecordedTurn
+from harness.store.run_directory import GRID_NAME
 from harness.store.trial_records import TrialRecord
 from tests.harness import runs
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, claimed, times
@@ -21,8 +21,7 @@ from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, claimed, times
 def ratio_of(summary, backend, baseline="serial"):
     """A backend's ratio at the only point."""
     (point,) = summary.points
-    (cell,) = (cell for cell in point.cells if cell.backend == backend)
-    return cell.speedups[baseline]
+    return point.cell(backend).speedups[baseline]
 
 
 FIRST = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})  # the parameters of the first point
@@ -43,16 +42,17 @@ def test_who_beats_the_limit_is_doubted(results, ours, beats):
 
 def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, row):
     results({"serial": times(80), "reactor-processes": times(100)}, setting=THEIRS, digest="aa")
-    parameters = json.dumps({"env": "CartPole-v1", "rounds": 10, "actors": 15})
+    parameters = json.dumps({"actors": 15, "env": "CartPole-v1", "rounds": 10})
     for trial, digest in enumerate(("aa", "aa", "bb", "aa", "aa")):
         changes = {"backend": "ray-paper", "trial": trial, "digest": digest, "value": 5.0 + trial / 100}
         runs.add_rows(tmp_path, row(parameters=parameters, **changes))
     summary = summarise(tmp_path)
-    (wrong,) = (cell for point in summary.points for cell in point.cells if cell.backend == "ray-paper")
-    assert wrong.failures
-    assert wrong.main is None
+    (point,) = summary.points
+    assert point.cell("ray-paper").main is None
+    assert not any("ray-paper" in cell.speedups for cell in point.cells)
     assert not claimed(summary)
-    assert not any("ray-paper" in cell.speedups for point in summary.points for cell in point.cells)
+    (line,) = report_tables.headlines(summary)["Failed"]
+    assert line.endswith("trial 2: digest differs: bb, serial has aa")
 
 
 @pytest.mark.parametrize("limit", ["limit", "lockstep"])
@@ -63,23 +63,6 @@ def test_what_is_measured_as_the_limit_is_the_ceiling_and_no_rival(results, limi
     assert table.columns[3:5] == ("x serial", "x ceiling")
     assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
     assert limit in [row[1] for row in table.rows]
-
-
-def test_without_a_measured_ceiling_none_is_told(results):
-    assert (
-        "x ceiling" not in report_tables.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
-    )
-
-
-def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
-    results({"serial": times(2)})
-    runs.add_rows(tmp_path, row(backend="envpool", parameters=FIRST).failed("unsupported: no such thing"))
-    summary = summarise(tmp_path)
-    found = report_tables.headlines(summary)
-    assert "Failed" not in found
-    assert found["Not run"] == ["gym_sampling CartPole-v1, 2 actors, envpool: no such thing"]
-    (table,) = report_tables.tables(summary)
-    assert table.rows[1][1:3] == ("envpool", "not run")
 
 
 def test_a_shorter_time_is_a_speedup_and_the_page_shows_it(results):
@@ -97,11 +80,6 @@ def test_only_trials_that_both_have_are_paired(results):
 def test_an_overhead_of_nothing_has_no_ratio(results):
     summary = results({"serial": [-5.0], "reactor-inline": [100.0]}, metric="overhead", unit="ns")
     assert not any(cell.speedups for cell in summary.points[0].cells)
-
-
-def test_points_are_named_by_what_varies_but_not_by_how_long_they_ran(results):
-    summary = results({"serial": STEADY}, {"serial": STEADY})
-    assert [point.label for point in summary.points] == ["CartPole-v1, 2 actors", "CartPole-v1, 3 actors"]
 
 
 def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_path):
@@ -141,35 +119,41 @@ def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
     assert cells["serial"].speedups["ceiling"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
 
 
-def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
+def test_of_an_interrupted_run_is_shown_what_there_is(harness, tmp_path):
     path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
     heading = "Doubts about the whole run"
     assert heading not in report_tables.headlines(summarise(path))
-    file = path / MEASUREMENTS.file_name
-    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-5]))
+    MEASUREMENTS.write(path, MEASUREMENTS.read(path)[:-5])
     assert report_tables.headlines(summarise(path))[heading] == [
         "1 of 12 trials is missing: complete the run with --resume"
     ]
-    (path / "grid.json").unlink()
-    assert heading not in report_tables.headlines(summarise(path))
+    for name in (GRID_NAME, machine.FILE_NAME):
+        (path / name).unlink()
+    summary = summarise(path)
+    assert heading not in report_tables.headlines(summary)
+    assert "unknown CPU" in markdown.to_markdown(summary)
+    assert harness("report", path, "--full").returncode == 0
+    assert (path / "figures" / "gym_sampling.svg").exists()
+    assert not (path / "figures" / "hardware_limit.svg").exists()
+    assert (path / "report.html").exists()
 
 
-def test_failures_are_said_and_have_no_value(results, tmp_path, row):
+@pytest.mark.parametrize(
+    ("status", "heading", "told", "cells"),
+    [
+        ("time limit: no result", "Failed", "trial 0: time limit: no result", ("failed", "-", "1 failed")),
+        ("unsupported: no such thing", "Not run", "no such thing", ("not run", "-", "")),
+    ],
+)
+def test_why_a_backend_has_no_value_is_said(results, tmp_path, row, status, heading, told, cells):
     results({"serial": STEADY, "reactor-inline": STEADY})
-    runs.add_rows(tmp_path, row(backend="ray-paper", parameters=FIRST).failed("time limit: no result"))
+    runs.add_rows(tmp_path, row(backend="ray-paper", parameters=FIRST).failed(status))
     summary = summarise(tmp_path)
-    assert report_tables.headlines(summary)["Failed"] == [
-        "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
-    ]
+    sections = report_tables.headlines(summary)
+    assert sections.keys() & {"Failed", "Not run"} == {heading}
+    assert sections[heading] == [f"gym_sampling CartPole-v1, 2 actors, ray-paper: {told}"]
     (table,) = report_tables.tables(summary)
-    assert table.rows[-1] == ("", "ray-paper", "failed", "-", "1 failed")
-
-
-def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
-    results({"serial": STEADY})
-    runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=FIRST))
-    (line,) = report_tables.headlines(summarise(tmp_path))["Failed"]
-    assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
+    assert table.rows[-1] == ("", "ray-paper", *cells)
 
 
 def test_doubts_stand_beside_the_numbers(results):
@@ -210,15 +194,6 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
 def test_doubts_about_the_whole_run(results, sessions, words):
     summary = results({"serial": STEADY}, described=MACHINE | {"sessions": sessions})
     assert words in report_tables.headlines(summary)["Doubts about the whole run"][0]
-
-
-def test_a_report_needs_no_machine_description(results, tmp_path):
-    results({"serial": STEADY})
-    (tmp_path / machine.FILE_NAME).unlink()
-    assert "unknown CPU" in markdown.to_markdown(summarise(tmp_path))
-    (tmp_path / machine.FILE_NAME).write_text("{")
-    with pytest.raises(UsageError, match=r"machine.json: broken"):
-        summarise(tmp_path)
 
 
 def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):

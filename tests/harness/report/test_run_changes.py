@@ -75,10 +75,9 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     ("difference", "word"),
     [
         ({"described": {**MACHINE, "cores_allowed": 8}}, "other conditions: cores_allowed 4 there, 8 here"),
-        ({"described": {**MACHINE, "kernel": "Linux 7"}}, "kernel"),
         ({"sessions": [session(variables={"OMP_NUM_THREADS": "4"})]}, "variables"),
         ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
-        ({"chosen": grid(trials=4)}, "another grid"),
+        ({"chosen": grid(trials=4)}, "with 4 trials"),
         ({"chosen": FEWER}, "another grid: backends"),
         ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
         ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
@@ -96,13 +95,11 @@ def test_runs_that_are_not_alike_or_not_sound_get_no_verdict(harness, base, tmp_
     assert harness("compare", new, base).returncode == 2
 
 
-@pytest.mark.parametrize(("factor", "status"), [(1.0, 0), (1.25, 1)])
-def test_other_packages_are_compared_and_named(harness, base, tmp_path, factor, status):
+def test_other_packages_are_compared_and_named(harness, base, tmp_path):
     packages = {**MACHINE["packages"], "ray": "2.61", "reactorlib": "0.2.0"}
-    described = {**MACHINE, "packages": packages}
-    new = write(tmp_path / "new", described=described, factors={"reactor-inline": factor})
+    new = write(tmp_path / "new", described={**MACHINE, "packages": packages}, factors={"reactor-inline": 1.25})
     done = harness("compare", base, new)
-    assert done.returncode == status
+    assert done.returncode == 1
     note = done.stdout.splitlines()[-1]
     assert note.startswith("note: ")
     assert "ray 2.60 before, 2.61 after" in note

@@ -14,39 +14,32 @@ def described():
     return machine.describe()
 
 
-def test_it_says_what_a_reader_of_the_numbers_needs(described):
+def test_it_says_what_a_reader_of_the_numbers_needs_and_is_the_same_as_itself(described):
     assert described["cpu"]["model"]
     assert 1 <= described["cores_allowed"] <= described["cpu"]["cores"]
     assert described["memory_gib"] > 0
     assert described["kernel"]
     assert described["interpreter"]["version"].startswith("3.")
     assert "numpy" in described["packages"]
-    json.dumps(described)
+    assert machine.differences(json.loads(json.dumps(described)), described) == ""
 
 
-def test_a_session_says_what_was_called_on_which_code(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    monkeypatch.setenv("REACTORLIB_SCHEDULES", "walked")
-    monkeypatch.setenv("SECRET_TOKEN", "x")
-    session = machine.describe_session(["run"], {"OMP_NUM_THREADS": "1"})
-    assert session["command"] == ["run"]
-    assert session["variables"]["OMP_NUM_THREADS"] == "4"
-    assert session["variables"]["REACTORLIB_SCHEDULES"] == "walked"
-    assert session["variables_of_workers"] == {"OMP_NUM_THREADS": "1"}
-    assert "SECRET_TOKEN" not in session["variables"]
-    assert {"commit", "dirty", "load_average", "started_at"} <= session.keys()
-    json.dumps(session)
-
-
-def test_a_session_has_paths_below_the_working_directory_without_it(monkeypatch, tmp_path):
+def test_a_session_says_what_was_called_and_no_setting_of_ray_as_it_reaches_no_trial(monkeypatch, tmp_path):
+    told = {"OMP_NUM_THREADS": "4", "REACTORLIB_SCHEDULES": "walked"}
+    untold = {"SECRET_TOKEN": "x", "RAY_worker_niceness": "7", "RAY_ADDRESS": "192.0.2.1:6379"}
+    for name, value in (told | untold).items():
+        monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     command = ["run", "--free-threaded", f"{tmp_path}/venv/python", f"--output={tmp_path / 'out'}", "/elsewhere"]
-    session = machine.describe_session(command, {})
+    session = machine.describe_session(command, {"OMP_NUM_THREADS": "1"})
     assert session["command"] == ["run", "--free-threaded", "venv/python", "--output=out", "/elsewhere"]
-
-
-def test_a_machine_is_the_same_as_itself(described):
-    assert machine.differences(json.loads(json.dumps(described)), described) == ""
+    assert session["variables"].items() >= told.items()
+    assert not session["variables"].keys() & untold.keys()
+    assert session["variables_of_workers"] == {"OMP_NUM_THREADS": "1"}
+    assert {"commit", "dirty", "load_average", "started_at"} <= session.keys()
+    json.dumps(session)
+    of_trials = measured_processes.environment(measured_processes.OWN_TREE, tmp_path)
+    assert [name for name in of_trials if name.startswith("RAY_")] == ["RAY_TMPDIR"]
 
 
 @pytest.mark.parametrize(
@@ -78,14 +71,10 @@ def write(root, files):
 def cpus(tmp_path, monkeypatch):
     """A machine of four CPUs, two to a core, of which three are allowed."""
     monkeypatch.setattr(machine.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
-    for cpu in range(4):
-        write(
-            tmp_path,
-            {
-                f"cpu{cpu}/cpufreq/scaling_governor": "powersave" if cpu == 1 else "performance" if cpu < 3 else "else",
-                f"cpu{cpu}/topology/thread_siblings_list": f"{cpu % 2},{cpu % 2 + 2}",
-            },
-        )
+    for cpu, governor in enumerate(("performance", "powersave", "performance", "else")):
+        siblings = f"{cpu % 2},{cpu % 2 + 2}"
+        told = {"cpufreq/scaling_governor": governor, "topology/thread_siblings_list": siblings}
+        write(tmp_path / f"cpu{cpu}", told)
     return tmp_path
 
 
@@ -110,14 +99,3 @@ def test_what_sets_the_clock_and_what_shares_a_core_is_told(cpus, files, turbo):
 def test_what_the_system_does_not_say_is_left_open(tmp_path, described):
     assert machine.describe_cpus(tmp_path) == {"clock_speed": {"governors": None, "turbo": None}, "siblings": None}
     assert {"clock_speed", "siblings"} <= described.keys()
-
-
-def test_what_a_user_tells_ray_is_not_recorded_for_it_reaches_no_trial(monkeypatch, tmp_path):
-    monkeypatch.setenv("RAY_worker_niceness", "7")
-    monkeypatch.setenv("RAY_ADDRESS", "192.0.2.1:6379")
-    assert not any(name.startswith("RAY_") for name in machine.describe_session(["run"], {})["variables"])
-    assert [
-        name
-        for name in measured_processes.environment(measured_processes.OWN_TREE, tmp_path)
-        if name.startswith("RAY_")
-    ] == ["RAY_TMPDIR"]
