@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import paths
 from benchmarks.kernel_claims import __main__ as command
-from benchmarks.kernel_claims.claim import Claim
+from benchmarks.kernel_claims.claim import Claim, lines
 from benchmarks.kernel_claims.measure import claim
 from benchmarks.kernel_claims.processes import process_ns
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
@@ -35,18 +35,41 @@ def test_every_part_prints_its_lines():
     parts = {*PARTS, *command.ONCE}
     assert {part for part in parts if f"measuring {part} ..." in done.stderr} == parts
     judged = " ".join(line for verdict, line in zip(verdicts, lines, strict=False) if verdict not in ("INFO", "SKIP"))
-    for what in (
-        "16",
-        "clients",
-        "trace",
-        "hello world",
-        "growth",
-        "elaborating",
-        "starting",
-        "waiting timer",
-        "walked",
-    ):
-        assert what in judged
+    named = "16", "clients", "trace", "hello world", "growth", "elaborating", "starting", "waiting timer", "walked"
+    assert [name for name in named if name not in judged] == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        (Claim("a", [1.0, 9.0, 2.0], "us", at_most=2), "PASS"),
+        (Claim("a", [1.0, 9.0, 3.0], "us", at_most=2), "OPEN"),
+        (Claim("a", [3.0, 3.1, 2.9], "us", at_most=2), "FAIL"),
+        (Claim("a", [2.0], "x", at_most=4), "PASS"),
+        (Claim("a", [5.0], "x", at_most=4), "FAIL"),
+        (Claim("a", [2.0], "x"), "INFO"),
+        (Claim("a", [], "x", at_most=4), "SKIP"),
+    ],
+    ids=lambda value: value.verdict if isinstance(value, Claim) else None,
+)
+def test_median_and_interval_are_judged(claim, verdict):
+    assert claim.verdict == verdict
+
+
+def test_the_table_has_a_line_for_each_claim():
+    found = lines(
+        [
+            Claim("a reaction", [0.1, 0.3, 0.2], "us", at_most=0.25),
+            Claim("half the time", [0.75], "x", at_most=0.5, note="busy"),
+            Claim("absent", [], "x", at_most=0.5, note="not installed"),
+        ]
+    ).splitlines()
+    assert [" ".join(line.split()) for line in found] == [
+        "claim median limit range",
+        "PASS a reaction 0.200 us at most 0.250 0.100 – 0.300",
+        "FAIL half the time 0.750 x at most 0.500 busy",
+        "SKIP absent - at most 0.500 not installed",
+    ]
 
 
 def test_what_has_a_limit_is_a_ratio():

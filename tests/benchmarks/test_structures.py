@@ -1,12 +1,14 @@
-"""Each structure has as many reactions per tag as the figures are divided by, and ends by itself."""
+"""Each structure and shape has as many reactions per tag as the figures are divided by, and ends after its laps."""
 
 from collections import Counter
 
 import pytest
 
+from benchmarks import paths
 from benchmarks.meter import Meter
 from benchmarks.structures import ActionLoop, AllToAll, Quiet, QuietSwitches, QuietTimers, Star, Tree
 from reactorlib import USEC, run
+from workloads.overhead.task import SHAPES
 
 TAGS = 30
 PER_TAG = {
@@ -39,3 +41,15 @@ def test_reactions_per_tag(name):
 def test_reactions_of_a_structure_that_is_asked_once(name):
     shape, parameters, reactions = ONCE[name]
     assert len(run(shape, fast=True, trace=True, **parameters).trace) == reactions
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_of_overhead_ends_after_the_last_lap(shape):
+    meter = Meter(warmup=1, tags=2, laps=2)
+    paths.overhead(meter, shape, messages=3)
+    assert meter.next_lap() == 0
+
+
+def test_there_are_as_many_laps_as_asked_for_after_the_warm_up():
+    laps = Meter(warmup=5, tags=10, laps=2)
+    assert [laps.next_lap(), laps.next_lap(), laps.next_lap()] == [10, 10, 0]

@@ -58,11 +58,6 @@ def test_an_interpreter_is_found_by_its_path_and_stays_the_link_that_an_environm
     }
 
 
-def test_an_interpreter_that_is_not_there_is_refused_with_what_installs_it():
-    with pytest.raises(UsageError, match=r"/nowhere/python: .*make install-freethreaded"):
-        interpreters.find([NOGIL], {FREE_THREADED: "/nowhere/python"})
-
-
 @pytest.mark.parametrize(
     ("told", "reason"),
     [

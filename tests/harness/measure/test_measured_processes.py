@@ -161,10 +161,10 @@ def many_descriptors():
 
 
 @pytest.mark.usefixtures("many_descriptors")
-def test_a_subject_is_heard_on_descriptors_of_any_number(tmp_path):
-    order = {"call": "tests.harness.measure.busy:orphans", "arguments": [1]}
+def test_a_subject_is_heard_on_descriptors_of_any_number_and_after_the_end_of_many_orphans(tmp_path):
+    order = {"call": "tests.harness.measure.busy:orphans", "arguments": [60]}
     with Running(Subject("orphans", order), tmp_path / "log", 60) as running:
-        assert running.ask() == 1
+        assert running.ask() == 60
 
 
 def test_a_process_that_ends_with_an_order_unread_has_ended(tmp_path):
@@ -173,9 +173,3 @@ def test_a_process_that_ends_with_an_order_unread_has_ended(tmp_path):
         running.settle()
         with pytest.raises(SubjectError, match=r"^exited with status 3 before reporting a result$"):
             running.turn(1_000, 0)
-
-
-def test_a_supervisor_lives_with_the_end_of_many_orphans(tmp_path):
-    order = {"call": "tests.harness.measure.busy:orphans", "arguments": [60]}
-    with Running(Subject("orphans", order), tmp_path / "log", 60) as running:
-        assert running.ask() == 60

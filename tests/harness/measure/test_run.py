@@ -1,20 +1,15 @@
 """Whole runs of the fake workload: real processes, real files."""
 
 import json
-import math
 import os
 import re
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 
 import psutil
 import pytest
 
-from harness.measure import block
-from harness.store.recorded_turns import TURNS
 from harness.store.trial_records import TRIALS
 from tests.harness.measure.fake_run import METRICS, ONE, SLOW, TWO, rows_of, statuses, wait_until
 
@@ -33,22 +28,12 @@ def test_every_trial_gives_every_metric_and_one_digest_and_the_machine_is_descri
     assert list(Path("out/logs").iterdir()) == []
     described = json.loads(Path("out/machine.json").read_bytes())
     assert described["cores_allowed"] >= 1
-    assert {trial.gil_enabled for trial in TRIALS.read(Path("out"))} == {True}
+    trials = TRIALS.read(Path("out"))
+    assert {trial.gil_enabled for trial in trials} == {True}
+    assert all(trial.warmup_turns >= 1 for trial in trials)
     (session,) = described["sessions"]
     assert session["command"][-2:] == ["--output", "out"]
     assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
-
-
-def test_every_turn_is_kept_and_the_values_come_from_them(harness):
-    assert harness("run", *TWO, "--trials", "2", "--set", "pause=0.001", "--output", "out").returncode == 0
-    taken = [turn for turn in TURNS.read(Path("out")) if not turn.copy]
-    rows = {row.trial_key: row.value for row in rows_of("out") if row.metric == "round_time"}
-    assert len(rows) == 4
-    for key, value in rows.items():
-        own = [turn for turn in taken if turn.trial_key == key]
-        assert value == pytest.approx(math.exp(fmean(math.log(turn.wall_ns / turn.rounds) for turn in own)))
-        assert sorted(turn.sweep for turn in own) == [0, 1, 2]
-    assert all(trial.warmup_turns >= 1 for trial in TRIALS.read(Path("out")))
 
 
 def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
@@ -78,20 +63,6 @@ def test_a_backend_that_never_reports_its_state_is_measured_all_the_same(harness
     assert {row.metric for row in rows_of("out") if row.value > 0} == METRICS
 
 
-@pytest.mark.usefixtures("made_up")
-def test_what_fails_in_a_block_is_a_row_and_the_others_are_whole(harness, monkeypatch):
-    made = block.run
-
-    def failing(*given):
-        found = made(*given)
-        return found | {"reactor-inline": replace(found["reactor-inline"], failure="time limit: no result after 8 s")}
-
-    monkeypatch.setattr(block, "run", failing)
-    done = harness("run", *ONE, "--output", "out")
-    assert (done.returncode, "FAILED time limit" in done.stderr) == (1, True)
-    assert statuses("out") == {("good", "serial"): "ok", ("good", "reactor-inline"): "time limit: no result after 8 s"}
-
-
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to leave files in")
 @pytest.mark.parametrize(("name", "stays"), [("sem.obj{}-{}", False), ("test-{}-{}.so", True)])
 def test_what_a_trial_leaves_behind_is_removed_but_no_file_of_a_user(harness, tmp_path, name, stays):
@@ -113,17 +84,6 @@ def _command(process):
         return []
 
 
-@pytest.mark.usefixtures("made_up")
-def test_a_complete_run_has_nothing_to_resume(harness, finished):
-    finished(*ONE)
-    before = Path("out/measurements.csv").read_bytes()
-    done = harness("run", *ONE, "--output", "out", "--resume")
-    assert done.returncode == 0
-    assert "0 trials" in done.stderr
-    assert Path("out/measurements.csv").read_bytes() == before
-    assert len(json.loads(Path("out/machine.json").read_bytes())["sessions"]) == 2
-
-
 def test_two_runs_cannot_write_into_one_directory(start, harness):
     start(*SLOW)
     wait_until(lambda: Path("out/measurements.csv").exists())
@@ -139,7 +99,10 @@ def test_without_an_output_results_have_a_directory_of_their_own_that_is_the_lat
     assert Path(output).parent == Path("results/runs")
     assert Path("results/latest").resolve() == Path(output).resolve()
     assert harness("report").returncode == 0
+    before = Path(output, "measurements.csv").read_bytes()
     assert "0 trials" in harness("run", "--resume").stderr
+    assert Path(output, "measurements.csv").read_bytes() == before
+    assert len(json.loads(Path(output, "machine.json").read_bytes())["sessions"]) == 2
 
 
 @pytest.mark.usefixtures("made_up")

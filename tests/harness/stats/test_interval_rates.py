@@ -20,18 +20,6 @@ def ratio_of_pairs(numerators, denominators):
     return intervals.mean([above / below for above, below in zip(numerators, denominators, strict=True)])
 
 
-def ends(estimate):
-    return estimate.low, estimate.high
-
-
-@pytest.mark.parametrize(
-    ("freedom", "t"), [(1, 12.7062), (2, 4.30265), (3, 3.18245), (4, 2.77645), (9, 2.26216), (30, 2.04227)]
-)
-def test_the_quantiles_are_those_of_the_tables(freedom, t):
-    assert intervals.quantile(0.95, freedom) == pytest.approx(t, rel=1e-5)
-    assert intervals.within(t, freedom) == pytest.approx(0.95, abs=1e-6)
-
-
 def test_the_mean_of_one_trial_has_no_interval():
     assert intervals.mean([7.0]) == intervals.Estimate(pytest.approx(7.0), pytest.approx(7.0), pytest.approx(7.0), 1)
 
@@ -39,13 +27,8 @@ def test_the_mean_of_one_trial_has_no_interval():
 def test_the_interval_is_students():
     found = intervals.mean([math.exp(value) for value in (1.0, 2.0, 3.0, 4.0)])
     reach = 3.18245 * math.sqrt(5 / 3 / 4)
-    assert ends(found) == pytest.approx((math.exp(2.5 - reach), math.exp(2.5 + reach)), rel=1e-5)
+    assert (found.low, found.high) == pytest.approx((math.exp(2.5 - reach), math.exp(2.5 + reach)), rel=1e-5)
     assert (found.count, found.freedom) == (4, 3)
-
-
-def test_a_rate_becomes_the_time_for_many_units():
-    time = intervals.Estimate(50.0, 40.0, 80.0, 3).inverse().scaled(200.0)
-    assert time == intervals.Estimate(4.0, 2.5, 5.0, 3)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
@@ -58,18 +41,6 @@ def test_what_may_be_negative_has_an_arithmetic_mean():
     found = intervals.mean([-1.0, 0.0, 2.0, 1.0])
     assert found.value == 0.5
     assert found.low < -1 < 2 < found.high
-
-
-def test_what_slows_both_sides_of_a_trial_leaves_the_ratio_alone():
-    speed = [100.0, 50.0, 80.0, 20.0, 90.0]
-    found = ratio_of_pairs([3 * value for value in speed], speed)
-    assert (found.value, *ends(found)) == pytest.approx((3.0, 3.0, 3.0))
-
-
-def test_of_one_ratio_the_least_is_that_one():
-    (one,) = ratios = [ratio_of_pairs([1.0, 2.0, 4.0], [3.0, 1.0, 2.0])]
-    found = intervals.least(ratios)
-    assert (found.value, *ends(found)) == pytest.approx((one.value, *ends(one)))
 
 
 @pytest.mark.parametrize(("single", "decides"), [(1.05, False), (1.105, False), (9.0, True)])
@@ -176,15 +147,6 @@ def test_the_interval_of_a_change_that_is_none_holds_1_as_often_as_it_says(count
 
     found = [intervals.change(side(), side()) for _ in range(ATTEMPTS)]
     assert sum(one.low <= 1 <= one.high for one in found) >= 0.935 * ATTEMPTS
-
-
-def test_corrected_findings_are_wrong_in_one_of_twenty_campaigns_at_most():
-    generator = np.random.default_rng(11)
-    wrong = 0
-    for _ in range(400):
-        found = [intervals.ratio_of_turns([[value] for value in generator.normal(0, 0.1, 5)]) for _ in range(15)]
-        wrong += min(intervals.holm([one.p_value for one in found])) < 0.05
-    assert wrong <= 0.07 * 400
 
 
 def test_holm():

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.plan import metrics
 from harness.store.measurement_table import MEASUREMENTS, derived, measured
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.run_directory import stored_grid
@@ -60,20 +59,3 @@ def test_the_simulated_work_spread_over_a_backends_workers_is_no_overhead(worker
     found = measured(broadcast, replace(TRIAL, workers=workers), turns((1, taken, 200), (10, 10 * taken, 2_000)))
     assert found["overhead"] == pytest.approx(70)
     assert found["throughput"] == pytest.approx(1e9 / taken)
-
-
-def test_the_ratio_of_two_trials_is_that_of_neighbouring_turns():
-    drift = (1.0, 3.0, 0.5, 7.0)
-    one, other = (turns(*((1, int(round_ns * speed), 1) for speed in drift)) for round_ns in (1e6, 1.5e6))
-    ratio = measured(task(), TRIAL, one)["throughput"] / measured(task(), TRIAL, other)["throughput"]
-    assert ratio == pytest.approx(1.5)
-
-
-def test_units_name_every_metric_of_a_row():
-    assert metrics.units(task()) == {
-        "throughput": "steps/s",
-        "round_time": "ns",
-        "startup_time": "ns",
-        "peak_rss": "bytes",
-        "cpu_time": "ns/step",
-    }

@@ -71,18 +71,13 @@ def test_who_is_not_shown_to_be_faster_than_the_loop_is_not_recommended_for_bein
     [
         (8_100, 80_100, 1),  # 1.2 % with one step per message already
         (9_000, 81_000, 3),  # 1,000 us a message, none per step; 1,000 / (8,000 n + 1,000) < 5 % from 2.4 on
-        (18_000, 90_000, 24),  # 10,000 us a message, none per step
+        (18_000, 90_000, 24),  # 10,000 us a message, none per step; from 23.75 on
         (9_000, 90_000, math.inf),  # 1,000 us per step of a message: 11 % however many there are
     ],
 )
 def test_from_how_many_steps_per_message_on_ray_costs_little(single_us, several_us, steps):
     made = answer(subject(LOOP, 16_000), subject(POOLED, single_us), subject(batched(10), several_us))
     assert made.steps_for_small_share == steps
-    if 1 < steps < math.inf:
-        per_message = (single_us - 8_000) * US
-        ideal = steps * made.ideal_ns
-        assert per_message / (ideal + per_message) < 0.05
-        assert per_message / (ideal * (steps - 1) / steps + per_message) > 0.05
 
 
 def test_what_speaks_against_the_answer_is_said():
@@ -119,12 +114,9 @@ def test_who_fails_has_no_figures_and_nothing_is_said_of_it_but_that():
     assert not any("deterministic" in doubt for doubt in again.doubts)
 
 
-def test_uneven_shares_are_no_fault_of_a_backend():
-    made = answer(subject(LOOP, 15_000), subject(REACTORS, 8_000), actors=15)
-    assert made.ideal_ns == pytest.approx(8_000 * US, rel=1e-3)
-
-
-def test_what_the_cores_cannot_do_is_no_fault_of_a_backend():
+def test_uneven_shares_and_what_the_cores_cannot_do_are_no_fault_of_a_backend():
+    uneven = answer(subject(LOOP, 15_000), subject(REACTORS, 8_000), actors=15)
+    assert uneven.ideal_ns == pytest.approx(8_000 * US, rel=1e-3)
     made = answer(subject(LOOP, 15_000), subject(REACTORS, 10_500), subject(LIMIT, 10_000))
     assert made.ideal_ns == pytest.approx(10_000 * US, rel=1e-3)
     (cost,) = (one for one in made.costs if one.backend == REACTORS)

@@ -76,44 +76,25 @@ def test_on_a_quiet_machine_nothing_does_harm():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("described", "session", "seen", "words"),
     [
-        ({"quota_cpus": 1.5}, "a quota of 1.5 CPUs on 8"),
-        ({"busy_cores": 3.0}, "other processes keep 3.0 of 8 cores busy"),
-        ({"stolen": 0.2}, "20% of the time to others"),
-        ({"available_bytes": 1 << 30}, "1.0 GiB of memory are free; expected 4"),
-        ({"shared_free_bytes": 64 << 20}, "/dev/shm has 0.1 GiB free"),
-        ({"shared_free_bytes": None}, "/dev/shm has 0.0 GiB free"),
+        ({"cores_allowed": 1}, {}, {}, "one core"),
+        ({"clock_speed": {"governors": ["powersave"], "turbo": None}}, {}, {}, "CPU governor powersave"),
+        ({"clock_speed": {"governors": None, "turbo": True}}, {}, {}, "turbo is on"),
+        ({"siblings": ["0-1", "2-3"]}, {}, {}, "CPUs that share a core"),
+        ({}, {"variables": {"OMP_NUM_THREADS": "1"}}, {}, "set in the environment: OMP_NUM_THREADS"),
+        ({}, {"dirty": True}, {}, "uncommitted changes"),
+        ({}, {}, {"quota_cpus": 1.5}, "a quota of 1.5 CPUs on 8"),
+        ({}, {}, {"busy_cores": 3.0}, "other processes keep 3.0 of 8 cores busy"),
+        ({}, {}, {"stolen": 0.2}, "20% of the time to others"),
+        ({}, {}, {"available_bytes": 1 << 30}, "1.0 GiB of memory are free; expected 4"),
+        ({}, {}, {"shared_free_bytes": 64 << 20}, "/dev/shm has 0.1 GiB free"),
+        ({}, {}, {"shared_free_bytes": None}, "/dev/shm has 0.0 GiB free"),
     ],
 )
-def test_what_was_seen_is_named(change, words):
-    (line,) = circumstances.harms(DESCRIBED, SESSION, dataclasses.replace(QUIET, **change))
+def test_what_does_harm_is_named(described, session, seen, words):
+    (line,) = circumstances.harms(DESCRIBED | described, SESSION | session, dataclasses.replace(QUIET, **seen))
     assert words in line
-
-
-@pytest.mark.parametrize(
-    ("described", "session", "words"),
-    [
-        ({"cores_allowed": 1}, {}, "one core"),
-        ({"clock_speed": {"governors": ["powersave"], "turbo": None}}, {}, "CPU governor powersave"),
-        ({"clock_speed": {"governors": None, "turbo": True}}, {}, "turbo is on"),
-        ({"siblings": ["0-1", "2-3"]}, {}, "CPUs that share a core"),
-        ({}, {"variables": {"OMP_NUM_THREADS": "1"}}, "set in the environment: OMP_NUM_THREADS"),
-        ({}, {"dirty": True}, "uncommitted changes"),
-    ],
-)
-def test_what_is_known_of_machine_and_checkout_is_named(described, session, words):
-    (line,) = circumstances.harms(DESCRIBED | described, SESSION | session, QUIET)
-    assert words in line
-
-
-def test_this_machine_can_be_looked_at(monkeypatch):
-    monkeypatch.setattr(circumstances, "WATCHED_S", 0.05)
-    seen = circumstances.look()
-    assert seen.affinity >= 1
-    assert 0 <= seen.stolen <= 1
-    assert seen.busy_cores >= 0 < seen.available_bytes <= seen.total_bytes
-    assert isinstance(circumstances.harms(machine.describe(), SESSION, seen), list)
 
 
 def test_a_quota_is_read_as_it_is_written(tmp_path):
@@ -127,7 +108,5 @@ def test_a_quota_is_read_as_it_is_written(tmp_path):
 def test_off_linux_the_harness_says_what_it_needs(harness, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     done = harness("list")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "harness: Linux is needed, this is darwin; in Docker: see Dockerfile\n",
-    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("harness: Linux is needed, this is darwin")

@@ -49,23 +49,15 @@ def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, finished
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("backends", "arguments", "message"),
     [
-        (("--backend", "serial"), "the rounds of serial can't be taken apart"),
-        (("--workload", "overhead"), "the run has no points of overhead"),
+        (BACKENDS, ("--backend", "serial"), "the rounds of serial can't be taken apart"),
+        (BACKENDS, ("--workload", "overhead"), "the run has no points of overhead"),
+        (BACKENDS[:2], (), "none of serial can be taken apart; name others with --backend"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(harness, finished, arguments, message):
-    finished(*TWO)
+def test_what_cannot_be_taken_apart_is_refused(harness, finished, backends, arguments, message):
+    finished("--workload", "fake", *backends, "--trials", "1")
     done = harness("breakdown", "out", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
-
-
-def test_a_run_without_anything_to_take_apart_says_so(harness, finished):
-    finished("--workload", "fake", "--backend", "serial", "--trials", "1")
-    done = harness("breakdown", "out")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "harness: none of serial can be taken apart; name others with --backend\n",
-    )
