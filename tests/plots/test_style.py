@@ -25,10 +25,6 @@ def parts_of(colour):
     return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
 
 
-def lightness(colour):
-    return colorsys.rgb_to_hls(*parts_of(colour))[1]
-
-
 def luminance(colour):
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts_of(colour)]
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -47,11 +43,6 @@ def test_examples_hold():
 def test_a_colour_is_seen_on_a_dark_page(colour):
     least = 4.5 if colour in (style.INK, style.FAINT) else 3  # of text, of lines (WCAG 2.1, 1.4.3 and 1.4.11)
     assert contrast(style.dark(colour), style.dark("#ffffff")) >= least
-
-
-def test_greys_change_ends_and_light_colours_stay():
-    assert lightness(style.dark("#222222")) > 0.75 > 0.25 > lightness(style.dark("#dddddd"))
-    assert lightness(style.dark("#88ccee")) == pytest.approx(lightness("#88ccee"), abs=0.01)
 
 
 def test_a_saved_figure_has_a_dark_rule_for_every_colour_but_what_is_written_on_one(tmp_path):

@@ -116,10 +116,6 @@ def repository(tmp_path):
     return path
 
 
-def revision(path, name):
-    return subprocess.check_output(["git", "rev-parse", name], cwd=path, text=True, timeout=60).strip()
-
-
 def test_a_commit_and_the_working_tree_stand_side_by_side(repository):
     (repository / "reactorlib" / "__init__.py").write_text("third = 3\n")
     with side_by_side("HEAD~1", repository) as trees:
@@ -130,12 +126,12 @@ def test_a_commit_and_the_working_tree_stand_side_by_side(repository):
 
 
 def test_the_base_is_where_the_branch_began(repository, tmp_path):
-    assert default_base(repository) == revision(repository, "HEAD~1")
+    assert default_base(repository) == machine.git(repository, "rev-parse", "HEAD~1")
     (repository / "reactorlib" / "__init__.py").write_text("third = 3\n")
-    assert default_base(repository) == revision(repository, "HEAD")
+    assert default_base(repository) == machine.git(repository, "rev-parse", "HEAD")
     git(repository, "commit", "--quiet", "--all", "-m", "third")
     git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~2")
-    assert default_base(repository) == revision(repository, "HEAD~2")
+    assert default_base(repository) == machine.git(repository, "rev-parse", "HEAD~2")
     with pytest.raises(UsageError, match="no earlier commit"):
         default_base(tmp_path)
 
@@ -145,7 +141,7 @@ def test_a_tree_of_which_git_cannot_tell_may_be_changed(repository, monkeypatch)
     monkeypatch.setattr(
         machine, "git", lambda root, *words, **limit: None if "status" in words else answered(root, *words, **limit)
     )
-    assert default_base(repository) == revision(repository, "HEAD")
+    assert default_base(repository) == machine.git(repository, "rev-parse", "HEAD")
 
 
 @pytest.mark.parametrize("base", ["no-such-commit", "/"])
@@ -164,8 +160,9 @@ BLOCK_NOISE = 0.015
 ATTEMPTS = 300
 
 
-def simulate(monkeypatch, slowdown):
-    """The share of attempts that end in a regression, where turns have heavy tails and blocks a noise of their own."""
+@pytest.mark.parametrize(("slowdown", "least", "most"), [(1.15, 19 / 20, 1.0), (1.0, 0.0, 1 / ATTEMPTS)])
+def test_15_percent_are_found_and_nothing_raises_an_alarm_in_known_noise(monkeypatch, slowdown, least, most):
+    # Turns have heavy tails, and blocks a noise of their own.
     random = np.random.default_rng(4)
 
     def block(trees, one, index):
@@ -176,12 +173,4 @@ def simulate(monkeypatch, slowdown):
     subjects = list(kernel_subjects(["fan_out"]))
     trees = Trees(ROOT, ROOT)
     found = [find(trees, subjects, MIN_EFFECT)[0].judgement for _ in range(ATTEMPTS)]
-    return found.count(Judgement.REGRESSION) / ATTEMPTS
-
-
-def test_15_percent_are_found_in_19_of_20_attempts_of_known_noise(monkeypatch):
-    assert simulate(monkeypatch, 1.15) >= 19 / 20
-
-
-def test_no_alarm_in_20_attempts_of_known_noise(monkeypatch):
-    assert simulate(monkeypatch, 1.0) <= 1 / ATTEMPTS
+    assert least <= found.count(Judgement.REGRESSION) / ATTEMPTS <= most

@@ -110,15 +110,6 @@ def test_another_machine_is_refused(refused, results):
     assert "out is from another machine (cpu model Z80 there" in message
 
 
-@pytest.mark.parametrize("name", ["machine.json", "grid.json"])
-@pytest.mark.parametrize("content", [None, "{", "[]", "{}"])
-def test_a_broken_description_is_refused(refused, results, name, content):
-    (results / name).unlink()
-    if content is not None:
-        (results / name).write_text(content)
-    assert "choose another --output" in refused(*RUN, "--output", "out", "--resume")
-
-
 def test_everything_there_is_to_run_is_listed(capsys):
     assert main(["list"]) == 0
     text = capsys.readouterr().out

@@ -9,12 +9,13 @@ from harness.measure import forecast
 from harness.measure.forecast import Forecast
 from harness.plan.selection import Setting
 from harness.store.trial_records import TRIALS, TrialRecord
+from tests.harness.measure.fake_run import ONE
 
 
 @pytest.fixture
 def grid(built):
     """A grid of two points, of which the first has both backends twice in a block."""
-    return built(Setting("actors", ("2", "5")), backends=["serial", "ray-paper"], trials=1)
+    return built(Setting("actors", ("2", "5")), trials=1)
 
 
 @pytest.fixture
@@ -30,15 +31,15 @@ def detail_of(trial, duration_s):
 def test_it_comes_from_what_is_most_like_the_trial(trials):
     by_name = {(trial.point.values["actors"], trial.backend): trial for trial in trials}
     serial_2, serial_5 = by_name[2, "serial"], by_name[5, "serial"]
-    ray_2, ray_5 = by_name[2, "ray-paper"], by_name[5, "ray-paper"]
+    inline_2, inline_5 = by_name[2, "reactor-inline"], by_name[5, "reactor-inline"]
     expected = Forecast()
     assert expected.seconds(by_name.values()) == 20
     expected.add(serial_2, 1.0)
-    assert expected.seconds([ray_5, serial_5]) == 2
-    expected.add(ray_2, 9.0)
-    assert expected.seconds([ray_5, serial_5]) == 10
-    expected.add(ray_5, 20.0)
-    assert expected.seconds([ray_5, serial_5]) == 21
+    assert expected.seconds([inline_5, serial_5]) == 2
+    expected.add(inline_2, 9.0)
+    assert expected.seconds([inline_5, serial_5]) == 10
+    expected.add(inline_5, 20.0)
+    assert expected.seconds([inline_5, serial_5]) == 21
 
 
 def test_what_this_run_took_counts_before_what_others_did(trials):
@@ -47,11 +48,6 @@ def test_what_this_run_took_counts_before_what_others_did(trials):
     expected.add(trials[0], 2.0)
     assert expected.seconds(trials[:1]) == 2
     assert expected.seconds(trials) == 2 * 2 + 6 * 8
-
-
-def test_a_trial_that_is_beside_itself_counts_twice(grid):
-    assert [len(grid.repeated(point)) for point in grid.points] == [2, 0]
-    assert Forecast(grid).seconds(grid.trials()) == (2 * 2 + 2) * 5
 
 
 def test_runs_here_count_before_those_that_the_checkout_brings(grid, trials, tmp_path):
@@ -65,9 +61,7 @@ def test_runs_here_count_before_those_that_the_checkout_brings(grid, trials, tmp
 
 def test_the_trials_of_a_run_took_as_long_as_it_did(harness):
     began = time.monotonic()
-    done = harness(
-        "run", "--workload", "fake", "--backend", "serial", "--backend", "ray-paper", "--trials", "1", "--output", "out"
-    )
+    done = harness("run", *ONE, "--output", "out")
     all_s = time.monotonic() - began
     assert done.returncode == 0, done.stderr
     taken = sum(trial.duration_s for trial in TRIALS.read(Path("out")))

@@ -25,7 +25,3 @@ def test_the_percentiles_of_all_turns_together_are_those_of_their_rounds():
 def test_a_percentile_that_no_round_is_beyond_is_not_known(rounds, known):
     found = percentiles.of([turn(*range(1_000, 1_000 + rounds))])
     assert [one is not None for one in found.values()] == [True] * known + [False] * (3 - known)
-
-
-def test_rounds_that_were_not_reported_one_by_one_have_none():
-    assert set(percentiles.of([Turn(10, 1_000, 1)]).values()) == {None}

@@ -20,7 +20,7 @@ from harness.store.trial_records import TrialRecord
 @pytest.fixture
 def trials(built):
     """Four trials: two backends, two points."""
-    made = built(Setting("actors", ("2", "5")), backends=["serial", "ray-paper"], trials=1)
+    made = built(Setting("actors", ("2", "5")), trials=1)
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 
@@ -63,7 +63,7 @@ def test_a_bar_on_a_terminal(trials):
             display.trial_ends(trial, record(trial, 4.0))
         display.trial_begins(trials[2])
     assert "2/4" in output.getvalue()
-    assert "fake good actors=5 ray-paper trial 0  8 s left" in output.getvalue()
+    assert "fake good actors=5 reactor-inline trial 0  8 s left" in output.getvalue()
 
 
 def measured(name, round_us):

@@ -90,15 +90,6 @@ def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harnes
     assert {row.backend: row.status for row in rows_of("out")} == {backends[0]: status[backends[0]], backends[1]: OK}
 
 
-def test_trials_that_are_added_know_no_budget_but_their_own(harness, ticking):
-    ticking()
-    begun = harness("run", *TWO, "--set", "actors=2", "--trials", "3", "--budget", "1s", "--output", "out")
-    assert begun.returncode == 0, begun.stderr
-    done = harness("run", "--resume", "--trials", "4", "--output", "out")
-    assert done.returncode == 0, done.stderr
-    assert len({row.trial for row in rows_of("out")}) == 4
-
-
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("table", [TRIALS, TURNS], ids=lambda table: table.file_name)
 def test_a_trial_whose_record_or_turns_are_missing_is_measured_again(harness, finished, table):
@@ -123,9 +114,9 @@ def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness, f
 
 
 @pytest.mark.parametrize("line", [(), TWO], ids=["as it is", "repeated"])
-@pytest.mark.usefixtures("made_up")
-def test_trials_can_be_added(harness, line):
-    assert harness("run", *TWO, "--trials", "1", "--output", "out").returncode == 0
+def test_trials_can_be_added_and_know_no_budget_of_those_before(harness, ticking, line):
+    ticking(step=2)  # beyond the budget before any block that it could forbid
+    assert harness("run", *TWO, "--trials", "1", "--budget", "1s", "--output", "out").returncode == 0
     before = rows_of("out")
     planned = harness("run", *line, "--trials", "2", "--output", "out", "--resume", "--dry-run")
     assert planned.stdout.splitlines()[-1].startswith("2 trials, ")

@@ -56,13 +56,6 @@ def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
     assert "FAILED" in done.stderr
 
 
-def test_a_backend_that_never_reports_its_state_is_measured_all_the_same(harness):
-    done = harness("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1",
-                   "--set", "behaviour=silent", "--output", "out")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert {row.metric for row in rows_of("out") if row.value > 0} == METRICS
-
-
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to leave files in")
 @pytest.mark.parametrize(("name", "stays"), [("sem.obj{}-{}", False), ("test-{}-{}.so", True)])
 def test_what_a_trial_leaves_behind_is_removed_but_no_file_of_a_user(harness, tmp_path, name, stays):

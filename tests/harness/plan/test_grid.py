@@ -46,12 +46,6 @@ def test_the_seed_reaches_the_workloads_unless_set(built):
     assert values(built(Setting("seed", ("7",)), seed=5), "seed") == [7]
 
 
-def test_a_grid_comes_back_from_its_description(built):
-    made = built(Setting("actors", ("1", "2")), seed=3)
-    assert Grid.restore(json.loads(json.dumps(made.describe()))) == made
-    assert grid.differences(made, made) == ""
-
-
 def test_the_points_of_a_version_with_fewer_parameters_are_told_as_its_rows_tell_them(built):
     described = built().describe()
     for point in described["points"]:

@@ -32,7 +32,6 @@ BACKENDS = {
     "reactor-processes-nogil": 0.6,
     "lockstep": 0.5,
     "limit": 0.3,
-    "a-new-one": 3.0,
 }
 STEADY = [1.0, 1.01, 0.99, 1.0, 1.02]
 ENVIRONMENTS = (
@@ -93,21 +92,21 @@ def rows(trials=5, backends=tuple(BACKENDS), change=lambda row: row):
     ]
 
 
-def turns(backends, trials=2, agents=4, rounds=40):
-    """Four turns of each backend in the workload of several agents; a later one takes longer."""
-    parameters = json.dumps({"agents": agents, "rounds": 10, "seed": 0})
+def turns(backends, trials):
+    """Four turns of each backend in the workload of four agents; a later one takes longer."""
+    parameters = json.dumps({"agents": 4, "rounds": 10, "seed": 0})
     return [
-        RecordedTurn("multi_agent", parameters, backend, trial, 0, sweep, 0, rounds, 10**8 * (sweep + 1), 10)
+        RecordedTurn("multi_agent", parameters, backend, trial, 0, sweep, 0, 40, 10**8 * (sweep + 1), 10)
         for backend in backends
         for trial in range(trials)
         for sweep in range(4)
     ]
 
 
-def studies(count=4):
-    """The phases of rounds and the scaling of the first `count` workloads."""
+def studies():
+    """The phases of rounds and the scaling of four workloads."""
     phases, scaled = [], []
-    for workload in ("gym_sampling", "q_learning", "broadcast_gather", "overhead")[:count]:
+    for workload in ("gym_sampling", "q_learning", "broadcast_gather", "overhead"):
         given = json.dumps({"actors": 16, "steps_per_message": 1, "env": "MountainCarContinuous-v0"})
         where = {"run_id": "run", "workload": workload, "scenario": workload, "status": "ok", "parameters": given}
         where |= dict.fromkeys(COLUMNS)

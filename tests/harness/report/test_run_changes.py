@@ -87,6 +87,7 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
         ({"change": lambda row: None if row.metric == "peak_rss" else row}, "are missing"),
         ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "are missing"),
         ({"change": lambda row: replace(row, digest=row.backend)}, "trials failed"),
+        ({"change": lambda row: row.failed("unsupported: no") if row.backend == "ray-paper" else row}, "unsupported"),
     ],
 )
 def test_runs_that_are_not_alike_or_not_sound_get_no_verdict(harness, base, tmp_path, difference, word):
@@ -105,13 +106,6 @@ def test_other_packages_are_compared_and_named(harness, base, tmp_path):
     assert "ray 2.60 before, 2.61 after" in note
     told = json.loads(harness("compare", base, new, "--json").stdout)["packages"]
     assert {name: after for name, (_, after) in told.items()} == {"ray": "2.61", "reactorlib": "0.2.0"}
-
-
-def test_what_one_of_them_cannot_run_is_no_change(harness, base, tmp_path):
-    new = write(
-        tmp_path / "new", change=lambda row: row.failed("unsupported: no") if row.backend == "ray-paper" else row
-    )
-    assert "ray-paper is unsupported in one" in refused(harness("compare", base, new))
 
 
 def test_too_few_trials_or_nothing_to_compare_give_no_verdict(harness, tmp_path):
@@ -135,12 +129,7 @@ def test_truncated_and_foreign_files_get_no_verdict(harness, base, tmp_path, nam
     shutil.copytree(base, lost)
     (lost / name).unlink()
     refused(harness("compare", lost, base))
-
-
-def test_wrong_arguments(harness, base, tmp_path):
     assert "no such directory" in refused(harness("compare", base, tmp_path / "nowhere"))
-    for effect in ("-1", "nan", "much"):
-        assert harness("compare", base, base, "--min-effect", effect).returncode == 2
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,6 @@ def test_only_what_is_needed_fails_the_command(harness, monkeypatch, name, state
     assert f"  {state:<7} {name}: no answer" in done.stdout
 
 
-def test_on_a_quiet_machine_nothing_does_harm():
-    assert circumstances.harms(DESCRIBED, SESSION, QUIET) == []
-
-
 @pytest.mark.parametrize(
     ("described", "session", "seen", "words"),
     [

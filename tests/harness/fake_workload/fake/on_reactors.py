@@ -33,9 +33,7 @@ def run(task, probe, *, executor, workers=None):
         os.kill(os.getpid(), signal.SIGKILL)
     if task.behaviour == "orphans":
         _leave_orphan(task.file)
-    total = task.count(probe, offset=task.behaviour == "wrong")
-    if task.behaviour != "silent":
-        probe.state(total)
+    probe.state(task.count(probe, offset=task.behaviour == "wrong"))
 
 
 def _leave_orphan(file):

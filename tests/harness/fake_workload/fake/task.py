@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workloads.parameter import parameter, validate
 
-BEHAVIOURS = ("good", "raises", "exits", "killed", "wrong", "orphans", "silent", "refuses", "breaks_once")
+BEHAVIOURS = ("good", "raises", "exits", "killed", "wrong", "orphans", "refuses", "breaks_once")
 
 
 @dataclass(frozen=True)

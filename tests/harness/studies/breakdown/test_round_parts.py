@@ -3,7 +3,7 @@
 import pytest
 
 from harness.store.phase_table import LAG, LAG_95, LANES, PHASES, PLAIN_ROUND, ROUND, STRAGGLER
-from harness.studies.breakdown.round_parts import NAMES, can, fitting, measure
+from harness.studies.breakdown.round_parts import NAMES, can, measure
 from tests.choice import first
 from workloads import ray_session
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -72,7 +72,3 @@ def test_only_ray_and_reactors_can_be_taken_apart():
     assert [name for name in BACKENDS if can(name)] == [
         *("reactor-inline", "reactor-threads", "reactor-processes", "ray-paper", "ray-tuned")
     ]
-
-
-def test_rounds_are_at_most_those_asked_for():
-    assert fitting({"actors": 4, "rounds": 10_000, "warmup_rounds": 0}, 50)["rounds"] == 50

@@ -20,18 +20,12 @@ POINTS = {
     "ppo": {"actors": 2, "steps": 5, "rounds": 2, "warmup_rounds": 1},
     "overhead": {"shape": "fan_out", "actors": 2, "messages_per_round": 5, "rounds": 5, "warmup_rounds": 1},
 }
-
-
-def full(workload, parameters):
-    return dataclasses.asdict(catalogue.make_task(workload, parameters))
-
-
 COST = {"send_ns": 3000.0, "receive_ns": 4000.0, "latency_ns": 2000.0, "byte_ns": 0.2}
 
 
 @pytest.mark.parametrize("workload", catalogue.WORKLOADS)
 def test_every_workload_can_be_predicted(workload):
-    parameters = full(workload, POINTS[workload])
+    parameters = dataclasses.asdict(catalogue.make_task(workload, POINTS[workload]))
     found = tracing.predicted(workload, parameters, COST, [1, 3], 2)
     free, paid, here = (found[kind] for kind in PREDICTIONS)
     assert list(free) == list(paid) == [str(count) for count in WORKERS]
