@@ -108,7 +108,7 @@ def floors(*summaries: Summary) -> str:
     reach = max(one.half_width for summary in summaries for one in summary.noise)
     return (
         f"Noise floor: {told}. Smaller differences are undecided there. Elsewhere the interval alone decides. "
-        f"It comes from pairs of equal backends, whose intervals reach up to {percent(reach)} to either side."
+        f"The floor comes from pairs of equal backends, whose intervals reach up to {percent(reach)} to either side."
     )
 
 
