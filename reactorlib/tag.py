@@ -18,33 +18,29 @@ class Time(int):
     __slots__ = ()
 
     def __mul__(self, factor: float) -> Time:
-        return _rounded(int(self) * _number(factor))
+        return Time(round(int(self) * _number(factor)))
 
     __rmul__ = __mul__
 
     def __add__(self, other: int) -> Time:
-        return _rounded(int(self) + _number(other))
+        return Time(round(int(self) + _number(other)))
 
     __radd__ = __add__
 
     def __sub__(self, other: int) -> Time:
-        return _rounded(int(self) - _number(other))
+        return Time(round(int(self) - _number(other)))
 
     def __floordiv__(self, other: float) -> int:
-        quotient = _rounded(int(self) // _number(other))
-        return int(quotient) if isinstance(other, Time) else quotient  # how often one fits into another is a number
+        quotient = round(int(self) // _number(other))
+        return quotient if isinstance(other, Time) else Time(quotient)  # how often one fits into another is a number
 
     def __mod__(self, other: int) -> Time:
-        return _rounded(int(self) % _number(other))
+        return Time(round(int(self) % _number(other)))
 
 
 def _number(given: float) -> float:
     """An operand as a number of Python's, as NumPy's small ones would overflow."""
     return index(given) if hasattr(given, "__index__") else float(0 + given)  # a text is none, although float takes it
-
-
-def _rounded(time_ns: float) -> Time:
-    return Time(round(time_ns))
 
 
 NSEC: Final = Time(1)
