@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any, Final, NamedTuple, SupportsIndex, TypeGuard
+from typing import Any, Final, NamedTuple
 
 
 class Time(int):
@@ -83,12 +83,6 @@ def format_ns(time_ns: int) -> str:
     return f"{time_ns} ns"
 
 
-def is_count(value: Any) -> TypeGuard[SupportsIndex]:
-    """Whether a value is a positive integer, Python's or NumPy's."""
-    whole = _whole(value)
-    return whole is not None and whole >= 1
-
-
 def _whole(value: Any) -> int | None:
     """An integer as Python's, None for any other value."""
     if isinstance(value, bool):
@@ -97,6 +91,12 @@ def _whole(value: Any) -> int | None:
         return index(value)
     except TypeError:
         return None
+
+
+def count_fault(value: object, what: str) -> str | None:
+    """The reason why `value` is no positive integer, Python's or NumPy's, for `what`. None if it is one."""
+    number = _whole(value)
+    return None if number is not None and number >= 1 else f"{what} must be a positive integer, got {value!r}"
 
 
 LONGEST: Final = (1 << 63) - 1  # ns, 292 years: what fits into a message. An event as late as that never happens

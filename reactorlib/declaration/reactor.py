@@ -22,7 +22,7 @@ from reactorlib.declaration.instance import (
 )
 from reactorlib.declaration.source_position import here, raised_at
 from reactorlib.errors import ReactorError, did_you_mean, words_of
-from reactorlib.tag import is_count, time_fault
+from reactorlib.tag import count_fault, time_fault
 
 R = TypeVar("R", bound="Reactor")
 
@@ -95,7 +95,7 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
     if isinstance(element, Port):
         width = 1
         if element.width is not None:
-            width = int(evaluate(instance, element.width, f"{name}: width", element.where, _width_fault) or 1)
+            width = int(evaluate(instance, element.width, f"{name}: width", element.where, count_fault) or 1)
         return BoundPort(instance, name, element, width)
 
     if isinstance(element, Mode):
@@ -109,10 +109,6 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
     trigger.delay = time("offset" if isinstance(element, Timer) else "min_delay") or 0
     trigger.period, trigger.min_spacing = time("period") or 0, time("min_spacing")
     return trigger
-
-
-def _width_fault(value: Any, what: str) -> str | None:
-    return None if is_count(value) else f"{what} must be a positive integer, got {value!r}"
 
 
 def duration(instance: Instance, expression: Any, what: str, where: str) -> int:
@@ -216,8 +212,8 @@ class Bank(Generic[R]):
             raise refusal(f"Bank takes a reactor class, got {cls!r}", here())
         if not building.stack:
             raise refusal(f"Bank({cls.__name__}, ...) belongs in the constructor of a reactor", here())
-        if not is_count(width):
-            building.stack[-1].fault(f": Bank({cls.__name__}, {width!r}): width must be a positive integer", here())
+        if fault := count_fault(width, f"Bank({cls.__name__}, ...): width"):
+            building.stack[-1].fault(f": {fault}", here())
             width = 1
         self._members: list[R] = []
         for index in range(int(width)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from reactorlib.errors import RunError
-from reactorlib.tag import is_count, time_fault
+from reactorlib.tag import count_fault, time_fault
 
 EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
 
@@ -32,14 +32,12 @@ class Options:
 
     def check(self) -> None:
         """Raise RunError for an option that cannot be."""
-        fault = None if self.timeout is None else time_fault(self.timeout, "timeout")
-        if fault is not None:
-            raise RunError(fault)
+        for name, fault_of in (("timeout", time_fault), ("workers", count_fault), ("library_threads", count_fault)):
+            given = getattr(self, name)
+            fault = None if given is None else fault_of(given, name)
+            if fault is not None:
+                raise RunError(fault)
         if self.executor not in EXECUTORS:
             raise RunError(f"unknown executor {self.executor!r}: one of {', '.join(EXECUTORS)}")
         if self.executor in ("processes", "mpi") and sys.platform != "linux":
             raise RunError(f"executor {self.executor!r} needs Linux: 'inline' and 'threads' run here")
-        for name in ("workers", "library_threads"):
-            count = getattr(self, name)
-            if count is not None and not is_count(count):
-                raise RunError(f"{name} must be a positive integer, got {count!r}")

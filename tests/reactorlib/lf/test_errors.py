@@ -154,7 +154,7 @@ def test_faults_of_meaning_are_told_at_once_with_their_lines(faults):
         ("main reactor {\n  reaction(tick) {= =}\n}",
          "Main.reaction_1: trigger 'tick' names no element of Main (Main.lf:3)"),
         ("reactor A {}\nmain reactor { a = new A()\n reaction(a.x) {= =} }", "'a.x' names no element of A (Main.lf:4)"),
-        ("reactor A {}\nmain reactor {\n a = new[0] A() }", "width must be a positive integer (Main.lf:4)"),
+        ("reactor A {}\nmain reactor {\n a = new[0] A() }", "width must be a positive integer, got 0 (Main.lf:4)"),
         ("reactor A { input i output o } main reactor { a = new A() b = new A()\n\n\n b.o -> a.i\n b.o -> a.i }",
          "two sources: Main.b.o (connected at Main.lf:5) and Main.b.o (connected at Main.lf:6)"),
         ("main reactor { } reactor Main { }", "Main.lf:2: Main is defined in line 2 already"),
