@@ -10,7 +10,6 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
-from reactorlib.executors.choice import check_names
 from reactorlib.executors.executor import exit_on_signal, handling
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -66,8 +65,7 @@ def run(
     options = Options(timeout=timeout, fast=fast, keepalive=keepalive, executor=executor, workers=workers,
                       placement=placement, start_method=start_method, library_threads=library_threads,
                       trace=trace)  # fmt: skip
-    check_names("run", program, parameters, options)
-    options.check()
+    options.check("run", program, parameters)
     with limited(library_threads):
         if executor != "mpi":
             result = _run_once(Execution(fresh(program, parameters), options))

@@ -13,7 +13,7 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
-from reactorlib.executors.choice import check_names, make_executor
+from reactorlib.executors.choice import make_executor
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -67,8 +67,7 @@ class Session:
             raise RunError("Session() inside a reaction: a program cannot drive another one in its own thread")
         options = Options(executor=executor, workers=workers, placement=placement, start_method=start_method,
                           library_threads=library_threads, trace=trace)  # fmt: skip
-        check_names("Session", program, parameters, options)
-        options.check()
+        options.check("Session", program, parameters)
         options = replace(options, fast=True, keepalive=True)
         make = make_executor
         if executor == "mpi":

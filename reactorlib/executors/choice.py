@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 
-from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.reactor import Reactor, is_reactor_class
-from reactorlib.elaboration.records import Elaborated
-from reactorlib.errors import RunError
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline
 from reactorlib.worker.coordinator import Coordinator
-from reactorlib.worker.options import Options
-
-
-def check_names(
-    caller: str, program: type[Reactor] | Elaborated, parameters: Mapping[str, object], options: Options
-) -> None:
-    """Raise RunError for an option of `caller`, "run" or "Session", that may as well be meant for the constructor."""
-    if isinstance(program, Elaborated):
-        if parameters:
-            raise RunError(f"a Program has its parameters already, got {', '.join(parameters)}")
-        return
-    if not is_reactor_class(program):
-        return
-    taken = declarations_of(program).signature.parameters
-    for name in options.given():
-        if name in taken:
-            raise RunError(
-                f"{name}= is an option of {caller} and a parameter of {program.__name__}: write "
-                f"{caller}(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
-                f"{caller}(elaborate({program.__name__}, ...), {name}=...) for the option"
-            )
 
 
 def make_executor(coordinator: Coordinator) -> Executor:
