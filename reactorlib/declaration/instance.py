@@ -138,6 +138,11 @@ class Instance:
         """Note a fault, which is reported when paths are known. `text` follows this reactor's path."""
         self.faults.append(f"{{path}}{text}{located(where)}")
 
+    @property
+    def modes(self) -> list[BoundMode]:
+        """The modes that it declares, in order."""
+        return [element for element in self.elements.values() if isinstance(element, BoundMode)]
+
     def __repr__(self) -> str:
         return f"<reactor {self.path}>"
 
@@ -152,8 +157,3 @@ def refusal(text: str, where: str | None, *inner: str) -> ElaborationError:
     """A fault that ends the construction. `inner` follows the path of the reactor under construction."""
     path = ".".join([*(record.name for record in building.stack), *inner])
     return ElaborationError([f"{path}: {text}{located(where)}" if path else f"{text}{located(where)}"])
-
-
-def modes_of(instance: Instance) -> list[BoundMode]:
-    """The modes that an instance declares, in order."""
-    return [element for element in instance.elements.values() if isinstance(element, BoundMode)]

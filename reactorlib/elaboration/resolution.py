@@ -6,16 +6,7 @@ from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.elements import Input, Mode, Signal, shutdown, startup
-from reactorlib.declaration.instance import (
-    Bound,
-    BoundMode,
-    BoundPort,
-    BoundTrigger,
-    Connection,
-    Instance,
-    PortChannel,
-    modes_of,
-)
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTrigger, Connection, Instance, PortChannel
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration import rules
 from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
@@ -61,7 +52,7 @@ class Resolution:
     # Modes
 
     def _number_modes(self, instance: Instance) -> None:
-        modes = modes_of(instance)
+        modes = instance.modes
         if not modes:
             return
         siblings = tuple(range(len(self.modes), len(self.modes) + len(modes)))

@@ -8,7 +8,7 @@ from itertools import cycle, groupby
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import Signal
-from reactorlib.declaration.instance import Bound, BoundPort, BoundTrigger, Connection, Instance, modes_of
+from reactorlib.declaration.instance import Bound, BoundPort, BoundTrigger, Connection, Instance
 from reactorlib.elaboration.records import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
@@ -73,7 +73,7 @@ class _BoxBuild:
 
     def __init__(self, whole: _Build, group: BoxGroup) -> None:
         self.whole, self.group, self.first = whole, group, group.members[0]
-        self.regions = Regions(group.id, (mode.name for mode in modes_of(self.first)))
+        self.regions = Regions(group.id, (mode.name for mode in self.first.modes))
 
     def build(self) -> Box:
         self._ports()
@@ -190,7 +190,7 @@ class _BoxBuild:
         return _filled(box, self.regions.contents[None], self._modes())
 
     def _modes(self) -> Iterator[Box]:
-        for mode in modes_of(self.first):
+        for mode in self.first.modes:
             initial: bool = mode.declaration.initial
             box = Box(f"{self.group.id}.{mode.name}", "mode", mode.name, "initial mode" if initial else "mode",
                       initial=initial, tip=f"mode {mode.name}")  # fmt: skip
