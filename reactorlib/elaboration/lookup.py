@@ -13,7 +13,7 @@ from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
-from reactorlib.elaboration.rules import argument_fault, touch_fault, transition_fault
+from reactorlib.elaboration.rules import argument_fault, source_faults, touch_fault, transition_fault
 from reactorlib.errors import did_you_mean
 
 
@@ -151,7 +151,7 @@ class _Lookup:
         self.arguments[bound] = Argument(kind, bound.path, (cell,), reads=reads, plain_ns=plain_ns, elements=(bound,))
 
     def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
-        """The cells that the reaction sets, as a source in its mode only unless shutdown triggers it."""
+        """The cells that the reaction sets. A second source is a fault, unless their modes exclude each other."""
         declared = self.declaration
         writer, mode = f"the reaction {self.path}{located(declared.where)}", None
         if declared.mode is not None and shutdown in declared.triggers:
@@ -159,7 +159,11 @@ class _Lookup:
         elif declared.mode is not None:
             mode = self.instance.elements.get(declared.mode.name)
         exclusive = mode if isinstance(mode, BoundMode) else None
-        return [self.resolution.write_cells(port, writer, exclusive) for port in ports]
+        cells = [tuple(range(port.first, port.first + port.width)) for port in ports]
+        for cell in chain.from_iterable(cells):
+            for fault in source_faults(self.resolution.feeds.get(cell, ()), exclusive, writer):
+                self.resolution.faults.append(f"{self.resolution.paths[cell]} {fault}")
+        return cells
 
     def _bind_ports(self, role: str, ports: list[BoundPort], several: bool, child: str) -> None:
         kind: Literal["read", "set"]

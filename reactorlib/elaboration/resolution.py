@@ -202,11 +202,3 @@ class Resolution:
             for cell, copy, path in zip(cells, copies, paths, strict=True):
                 self.forwards.append(Forward(cell, copy, True, None, path))
         return copies
-
-    def write_cells(self, port: BoundPort, writer: str, mode: BoundMode | None) -> tuple[Cell, ...]:
-        """The cells that a reaction sets for a port, in this mode only; a second source is a fault."""
-        cells = tuple(range(port.first, port.first + port.width))
-        for cell in cells:
-            for fault in rules.source_faults(self.feeds.get(cell, ()), mode, writer):
-                self.faults.append(f"{self.paths[cell]} {fault}")
-        return cells
