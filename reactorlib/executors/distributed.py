@@ -231,7 +231,7 @@ class Distributed(Executor):
         """Stop all workers; the error of the reaction that comes first in the order of the program."""
         try:
             failure = self._first_failure(error)
-            self._shut_down(failure.error, lambda node: self.partition.of_node[node] == 0, failure.skipped)
+            self._shut_down(failure.error, self.partition.of_node, failure.skipped)
             self._end_early(failure)
             for note in self.notes:
                 failure.error.add_note(note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from time import monotonic
@@ -121,8 +121,8 @@ class Executor(ABC):
         if "loader" in vars(self):
             self.loader.forget()
 
-    def _shut_down(self, error: BaseException, mine: Callable[[Node], bool], failed: Node | None) -> None:
+    def _shut_down(self, error: BaseException, of_node: Sequence[int] | None, failed: Node | None) -> None:
         """The shutdown reactions of worker 0; what they raise is noted on the error."""
         self.worker.break_off_tag()
-        for note in self.worker.run_last(self.worker.last_reactions(mine, failed)):
+        for note in self.worker.run_last(of_node, failed):
             error.add_note(note)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib.elaboration.records import Node, ReactionInstance
+from reactorlib.elaboration.records import Node
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Messenger
@@ -159,17 +159,12 @@ class Follower:
 
     # The end
 
-    def last_reactions(self, failed: Node | None) -> list[ReactionInstance]:
-        """The shutdown reactions of this worker, but for those of the reactor whose reaction `failed`."""
-        of_node, number = self.partition.of_node, self.worker.number
-        return self.worker.last_reactions(lambda node: of_node[node] == number, failed)
-
     def shut_down(self, failed: Node | None) -> list[str]:
-        """Run them; their errors in words."""
+        """Run the shutdown reactions of this worker; their errors in words."""
         self.leave()
         if not self.messenger.shares_cells:  # else worker 0 has done it
             self.worker.break_off_tag()
-        return self.worker.run_last(self.last_reactions(failed))
+        return self.worker.run_last(self.partition.of_node, failed)
 
     def _end(self, early: bool, failed: Node | None, time: int, microstep: int) -> None:
         notes: list[str] = []

@@ -73,5 +73,5 @@ class Inline(Executor):
         failed = self.walk.running
         if failed is None:
             failed = self.loader.failed(error.__traceback__)
-        self._shut_down(error, lambda _node: True, failed if isinstance(error, Exception) else None)
+        self._shut_down(error, None, failed if isinstance(error, Exception) else None)
         return error, failed

@@ -79,7 +79,7 @@ class Threads(Distributed):
 
     def _end_early(self, failure: Failure) -> None:
         for follower in self.followers.values():
-            for reaction in follower.last_reactions(failure.skipped):
+            for reaction in follower.worker.last_reactions(self.partition.of_node, failure.skipped):
                 follower.worker.call(reaction.index)  # makes its cells
         super()._end_early(failure)
 

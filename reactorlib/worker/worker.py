@@ -7,7 +7,7 @@ Compiled and walked schedules call that. The coordinator runs tags, and executor
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
 from time import perf_counter_ns
@@ -234,14 +234,14 @@ class Worker:
 
     # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
 
-    def last_reactions(self, mine: Callable[[Node], bool], failed: Node | None) -> list[ReactionInstance]:
-        """The shutdown reactions that are `mine` and due, but for those of the reactor whose reaction `failed`."""
+    def last_reactions(self, of_node: Sequence[int] | None, failed: Node | None) -> list[ReactionInstance]:
+        """The shutdown reactions due here, by the workers `of_node`, but for those of the reactor that `failed`."""
         skip = None if failed is None else self.graph.reaction(failed)
 
         def is_due(reaction: ReactionInstance) -> bool:
             return (
                 self.graph.hears_shutdown(reaction)
-                and mine(reaction.index)
+                and (of_node is None or of_node[reaction.index] == self.number)
                 and (skip is None or reaction.instance is not skip.instance)
                 and (reaction.mode is None or self.mode_states[reaction.mode].entered)
             )
@@ -255,10 +255,10 @@ class Worker:
             cell.is_present = False
         self.shutdown.is_present = True
 
-    def run_last(self, reactions: list[ReactionInstance]) -> list[str]:
-        """Run shutdown reactions that have not begun yet, however late it is. Returns their errors in words."""
+    def run_last(self, of_node: Sequence[int] | None, failed: Node | None) -> list[str]:
+        """Run these reactions that have not begun yet, however late it is. Returns their errors in words."""
         raised = []
-        for reaction in reactions:
+        for reaction in self.last_reactions(of_node, failed):
             if reaction.index in self.last_begun:
                 continue
             body, arguments = self.call(reaction.index)
