@@ -86,17 +86,11 @@ class Distributed(Executor):
 
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
-        found = self._together.get(key)
-        if found is None:
-            found = self._together[key] = self._compile(key)
-        return found
+        return self._together.get(key) or self._together.setdefault(key, self._compile(key))
 
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
         key = frozenset(events)
-        found = self._pausing.get(key)
-        if found is None:
-            found = self._pausing[key] = self._compile(key, pauses=True)
-        return found
+        return self._pausing.get(key) or self._pausing.setdefault(key, self._compile(key, pauses=True))
 
     def _compile(self, events: Iterable[Event], pauses: bool = False) -> Any:
         if self.compiled > COMPILED_STEPS:
