@@ -43,13 +43,6 @@ def handling(handler: Callable[[int, Any], None], *numbers: int) -> Iterator[Non
             signal.signal(number, outer)
 
 
-def signal_behind(error: BaseException | None) -> int | None:
-    """The signal that ends a run by this exception."""
-    if isinstance(error, KeyboardInterrupt):
-        return signal.SIGINT
-    return signal.SIGTERM if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM else None
-
-
 class Executor(ABC):
     """Gives worker 0 the schedule of each tag, and lives as long as the run.
 

@@ -19,7 +19,6 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
-from reactorlib.executors.executor import signal_behind
 from reactorlib.executors.likeness import likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, HELD, LEAVING
@@ -112,7 +111,9 @@ class Processes(Distributed):
     def interrupt(self, error: BaseException | None = None) -> None:
         self.aborted = True
         self.exchange.abort()  # only this flag is safe: worker 0 may have been in the middle of a message
-        number = signal_behind(error)
+        number = signal.SIGINT if isinstance(error, KeyboardInterrupt) else None
+        if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:  # see `exit_on_signal`
+            number = signal.SIGTERM
         for process in self.processes.values():
             if number and process.pid:
                 with suppress(OSError):  # it has ended, or has not begun
