@@ -70,10 +70,6 @@ class Exchange:
         """Where it says whether the sender has ever opened its channel to the receiver."""
         return self.used + sender * self.workers + receiver
 
-    def ring_of(self, sender: int, receiver: int) -> int:
-        """Where the ring of a pair begins."""
-        return self.rings + _pages(RING_BYTES) * (sender * self.workers + receiver)
-
     def lines(self) -> memoryview:
         """The lines of all workers, STATE_WORDS words each."""
         return self.memory.view[LINE : self.used].cast("Q")
@@ -131,32 +127,28 @@ class Endpoint:
         self.waiter = Waiter(exchange.bells[me], lines, me, check, self._pull, exchange.spin_ns)
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 
-    def outgoing(self, receiver: int) -> MessageChannel:
-        self.exchange.memory.map[self.exchange.flag_of(self.me, receiver)] = 1
-        return self._channel(self.me, receiver)
-
-    def incoming(self, sender: int) -> MessageChannel:
-        return self._channel(sender, self.me)
-
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
-        return self.outgoing(worker).send
+        self.exchange.memory.map[self.exchange.flag_of(self.me, worker)] = 1
+        return self.channel(self.me, worker).send
 
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
-        return self.incoming(worker).receive
+        return self.channel(worker, self.me).receive
 
-    def _channel(self, sender: int, receiver: int) -> MessageChannel:
+    def channel(self, sender: int, receiver: int) -> MessageChannel:
+        """This worker's end of the channel of a pair to which it belongs."""
         if (sender, receiver) not in self._channels:
-            ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
+            exchange = self.exchange
+            ring = exchange.rings + _pages(RING_BYTES) * (sender * exchange.workers + receiver)
+            bell = exchange.bells[receiver if sender == self.me else sender]
             self._channels[sender, receiver] = MessageChannel(
-                sender, receiver, ring, self.waiter, self.arena, self._lender, self.exchange.bells[bell],
-                self.exchange.fenced,
-            )  # fmt: skip
+                sender, receiver, ring, self.waiter, self.arena, self._lender, bell, exchange.fenced
+            )
         return self._channels[sender, receiver]
 
     def _pull(self) -> None:
         for sender in range(self.exchange.workers):
             if self.exchange.memory.map[self.exchange.flag_of(sender, self.me)]:
-                self.incoming(sender).pull()
+                self.channel(sender, self.me).pull()
 
 
 def _pages(nbytes: int) -> int:

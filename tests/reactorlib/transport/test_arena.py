@@ -227,11 +227,11 @@ def test_a_forked_process_releases_nothing_that_it_inherited(make_exchange: Make
     def drop(end: Endpoint) -> None:
         held.clear()
         gc.collect()
-        end.outgoing(0).send(b"dropped")
+        end.sender_to(0)(b"dropped")
 
     del array
     with Peer(exchange, 2, drop):
-        assert ends[0].incoming(2).receive() == b"dropped"
+        assert ends[0].receiver_from(2)() == b"dropped"
         for _ in range(50):
             ends[1].codec.decode(encode(np.zeros(10_000, int)))
         assert (held[0] == np.arange(10_000)).all()
@@ -246,7 +246,7 @@ def test_a_view_kept_for_a_thousand_rounds_stays_intact(
     rounds = 1000
 
     def keep(end: Endpoint) -> None:
-        receive, decode, send = end.incoming(0).receive, end.codec.decode, end.outgoing(0).send
+        receive, decode, send = end.receiver_from(0), end.codec.decode, end.sender_to(0)
         kept: dict[int, Any] = {}
         for number in range(rounds):
             value = decode(receive())
@@ -263,15 +263,15 @@ def test_a_view_kept_for_a_thousand_rounds_stays_intact(
     encode = end.codec.encoder([1])
     with Peer(exchange, 1, keep):
         for number in range(rounds):
-            end.outgoing(1).send(encode(wrap(np.full(10_000, number))))
-            assert end.incoming(1).receive() == b"next"
+            end.sender_to(1)(encode(wrap(np.full(10_000, number))))
+            assert end.receiver_from(1)() == b"next"
     assert len(end.arena._blocks) < 40
 
 
 @pytest.mark.slow(reason="hundreds of MiB; `make test` sees that blocks are used again")
 def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
     def echo(end: Endpoint) -> None:
-        receive, decode, send = end.incoming(0).receive, end.codec.decode, end.outgoing(0).send
+        receive, decode, send = end.receiver_from(0), end.codec.decode, end.sender_to(0)
         encode = end.codec.encoder([0])
         while (value := decode(receive())) is not None:
             send(encode(value))
@@ -283,8 +283,8 @@ def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
 
         def rounds(count: int) -> int:
             for number in range(count):
-                end.outgoing(1).send(encode((np.full(20_000, number), "x" * (number % 1000 * 20), {None: [1] * 2000})))
-                assert decode(end.incoming(1).receive())[0][-1] == number
+                end.sender_to(1)(encode((np.full(20_000, number), "x" * (number % 1000 * 20), {None: [1] * 2000})))
+                assert decode(end.receiver_from(1)())[0][-1] == number
             return resident_bytes(peer.pid)
 
         rounds(1500)
@@ -292,4 +292,4 @@ def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
         after = rounds(6000)
         assert after - before < MIB
         assert sum(end.arena.taken) == taken
-        end.outgoing(1).send(encode(None))
+        end.sender_to(1)(encode(None))

@@ -38,8 +38,8 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
 
     def echo(end: Endpoint) -> None:
         for number in range(count):
-            _check(number, end.incoming(0).receive())
-            end.outgoing(0).send(back[number])
+            _check(number, end.receiver_from(0)())
+            end.sender_to(0)(back[number])
 
     exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0)
@@ -47,13 +47,13 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
         ahead = 0
         for number in range(count):
             while ahead < min(count, number + 1 + number % 20):
-                end.outgoing(1).send(there[ahead])
+                end.sender_to(1)(there[ahead])
                 ahead += 1
-            _check(number, end.incoming(1).receive())
+            _check(number, end.receiver_from(1)())
 
 
 def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: MakeExchange, fenced: bool) -> None:
-    channel = make_exchange(fenced=fenced).endpoint(0).outgoing(1)
+    channel = make_exchange(fenced=fenced).endpoint(0).channel(0, 1)
     for state, rings in ((AWAKE, False), (1, True), (2, False)):  # asleep, waiting for worker 0 or 1
         channel.states[STATE_WORDS] = state
         channel.send(b"message")
@@ -66,15 +66,15 @@ def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, fenced: bool)
 
     def drink(end: Endpoint) -> None:
         for number in range(len(messages)):
-            _check(number, end.incoming(0).receive())
-        end.outgoing(0).send(b"done")
+            _check(number, end.receiver_from(0)())
+        end.sender_to(0)(b"done")
 
     exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0)
     with Peer(exchange, 1, drink):
         for message in messages:
-            end.outgoing(1).send(message)
-        assert end.incoming(1).receive() == b"done"
+            end.sender_to(1)(message)
+        assert end.receiver_from(1)() == b"done"
 
 
 def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeExchange, fenced: bool) -> None:
@@ -83,9 +83,9 @@ def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeEx
     def exchange_all(end: Endpoint) -> None:
         other = 1 - end.me
         for message in messages:
-            end.outgoing(other).send(message)
+            end.sender_to(other)(message)
         for number in range(len(messages)):
-            _check(number, end.incoming(other).receive())
+            _check(number, end.receiver_from(other)())
 
     exchange = make_exchange(fenced=fenced)
     with Peer(exchange, 1, exchange_all):
@@ -97,45 +97,45 @@ def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, fenc
     count = 5 * SLOTS
 
     def first_waits(end: Endpoint) -> None:
-        assert end.incoming(2).receive() == b"go"
+        assert end.receiver_from(2)() == b"go"
         for number in range(count):
-            assert end.incoming(0).receive() == b"%d" % number
-        end.outgoing(0).send(b"done")
+            assert end.receiver_from(0)() == b"%d" % number
+        end.sender_to(0)(b"done")
 
     def waits_for_0(end: Endpoint) -> None:
-        assert end.incoming(0).receive() == b"go"
-        end.outgoing(1).send(b"go")
+        assert end.receiver_from(0)() == b"go"
+        end.sender_to(1)(b"go")
 
     exchange = make_exchange(3, fenced=fenced)
     end = exchange.endpoint(0)
     with Peer(exchange, 1, first_waits), Peer(exchange, 2, waits_for_0):
         for number in range(count):
-            end.outgoing(1).send(b"%d" % number)
-        end.outgoing(2).send(b"go")
-        assert end.incoming(1).receive() == b"done"
+            end.sender_to(1)(b"%d" % number)
+        end.sender_to(2)(b"go")
+        assert end.receiver_from(1)() == b"done"
 
 
 def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, fenced: bool) -> None:
     workers, laps = 5, 300
 
     def member(end: Endpoint) -> None:
-        incoming, outgoing = end.incoming(end.me - 1), end.outgoing((end.me + 1) % workers)
+        receive, send = end.receiver_from(end.me - 1), end.sender_to((end.me + 1) % workers)
         for _ in range(laps):
-            outgoing.send(incoming.receive() + bytes([end.me]))
+            send(receive() + bytes([end.me]))
 
     exchange = make_exchange(workers, fenced=fenced)
     end = exchange.endpoint(0)
     peers = [Peer(exchange, worker, member) for worker in range(1, workers)]
     for _ in range(laps):
-        end.outgoing(1).send(b"\0")
-        assert end.incoming(workers - 1).receive() == bytes(range(workers))
+        end.sender_to(1)(b"\0")
+        assert end.receiver_from(workers - 1)() == bytes(range(workers))
     for peer in peers:
         assert peer.wait() == 0
 
 
 def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: MakeExchange, fenced: bool) -> None:
     exchange = make_exchange(fenced=fenced)
-    one, other = exchange.endpoint(0).outgoing(1), exchange.endpoint(1).incoming(0)
+    one, other = exchange.endpoint(0).channel(0, 1), exchange.endpoint(1).channel(0, 1)
     generator = random.Random(5)
     sent = received = 0
     for _ in range(20_000):
@@ -158,13 +158,13 @@ def test_a_wait_ends_when_the_run_is_aborted(make_exchange: MakeExchange, fenced
     end = exchange.endpoint(0)
 
     def leave(peer: Endpoint) -> None:
-        assert peer.incoming(0).receive() == b"waiting"
+        assert peer.receiver_from(0)() == b"waiting"
         peer.exchange.abort()
 
     with Peer(exchange, 1, leave):
-        end.outgoing(1).send(b"waiting")
+        end.sender_to(1)(b"waiting")
         with pytest.raises(WorkerError, match="aborted"):
-            end.incoming(1).receive()
+            end.receiver_from(1)()
     assert exchange.aborted
 
 
@@ -177,15 +177,15 @@ def test_a_wait_for_a_dead_peer_ends(make_exchange: MakeExchange, fenced: bool, 
             raise WorkerError("the peer died")
 
     def say_and_wait(end: Endpoint) -> None:
-        end.outgoing(0).send(b"here")
-        end.incoming(0).receive()
+        end.sender_to(0)(b"here")
+        end.receiver_from(0)()
 
     exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0, check)
     peers.append(Peer(exchange, 1, say_and_wait))
-    assert end.incoming(1).receive() == b"here"
+    assert end.receiver_from(1)() == b"here"
     peers[0].kill()
     for _ in range(SLOTS if wants == "room" else 0):
-        end.outgoing(1).send(b"x")
+        end.sender_to(1)(b"x")
     with pytest.raises(WorkerError, match="died"):
-        end.outgoing(1).send(b"x") if wants == "room" else end.incoming(1).receive()
+        end.sender_to(1)(b"x") if wants == "room" else end.receiver_from(1)()

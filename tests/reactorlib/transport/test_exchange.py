@@ -27,8 +27,8 @@ def serve(exchange: Exchange, me: int) -> None:
 
 def _serve(end: Endpoint) -> None:
     encode = end.codec.encoder([0])
-    while (value := end.codec.decode(end.incoming(0).receive())) is not None:
-        end.outgoing(0).send(encode(value * 2))
+    while (value := end.codec.decode(end.receiver_from(0)())) is not None:
+        end.sender_to(0)(encode(value * 2))
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -45,10 +45,10 @@ def test_every_start_method_reaches_the_exchange(make_exchange: MakeExchange, me
     encode = end.codec.encoder([1])
     for _ in range(10):
         for value in (1, "ab", np.arange(10_000), (1.5, np.arange(3))):
-            end.outgoing(1).send(encode(value))
-            received = end.codec.decode(end.incoming(1).receive())
+            end.sender_to(1)(encode(value))
+            received = end.codec.decode(end.receiver_from(1)())
             assert np.array_equal(received, value * 2) if isinstance(value, np.ndarray) else len(str(received))
-    end.outgoing(1).send(encode(None))
+    end.sender_to(1)(encode(None))
     process.join(LIMIT_S)
     assert process.exitcode == 0
     process.close()
@@ -59,10 +59,10 @@ def test_nothing_is_left_in_the_file_system(make_exchange: MakeExchange) -> None
     exchange = make_exchange()
     with Peer(exchange, 1, _serve):
         end = exchange.endpoint(0)
-        end.outgoing(1).send(end.codec.encode(np.zeros(1 << 20), [1]))
-        assert end.codec.decode(end.incoming(1).receive())[0] == 0
+        end.sender_to(1)(end.codec.encode(np.zeros(1 << 20), [1]))
+        assert end.codec.decode(end.receiver_from(1)())[0] == 0
         assert _files() == before
-        end.outgoing(1).send(end.codec.encode(None, [1]))
+        end.sender_to(1)(end.codec.encode(None, [1]))
 
 
 def _files() -> set[str]:
