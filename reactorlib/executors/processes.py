@@ -31,7 +31,7 @@ from reactorlib.executors.start_method import (
 )
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
-from reactorlib.transport.exchange import Exchange
+from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.worker.coordinator import Coordinator
 
 LOOK_S = 0.02  # between two looks at a process that is to end
@@ -53,7 +53,7 @@ class Processes(Distributed):
         self.exchange = Exchange(partition.workers)
         try:
             self.listener = InboxListener(coordinator.inbox)
-            super().__init__(coordinator, partition, Messenger(self.exchange.endpoint(0, self.check)))
+            super().__init__(coordinator, partition, Messenger(Endpoint(self.exchange, 0, self.check)))
         except BaseException:
             self.exchange.close()
             raise

@@ -21,7 +21,7 @@ from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, LEAVING, ProcessLife
 from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
-from reactorlib.transport.exchange import Exchange
+from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.worker.context import current
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
@@ -49,7 +49,7 @@ def serve(number: int, setup: WorkerSetup) -> None:
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        messenger, outbox = Messenger(setup.exchange.endpoint(number, life.check)), Outbox()
+        messenger, outbox = Messenger(Endpoint(setup.exchange, number, life.check)), Outbox()
         try:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
             worker = Worker(_program(number, setup), number, outside, outbox, setup.traced,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reactorlib.cpus import available_cpus
-from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import LINE, Arena, Lender
 from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
@@ -95,15 +94,6 @@ class Exchange:
     def stage_of(self, worker: int) -> int:
         return self.lines()[STAGE::STATE_WORDS][worker]
 
-    def check(self) -> None:
-        """Raise WorkerError if the run was aborted."""
-        if self.aborted:
-            raise WorkerError("the run was aborted by another worker")
-
-    def endpoint(self, me: int, check: Callable[[], None] | None = None) -> Endpoint:
-        """The end of worker `me`, made in its own process. `check` (by default `self.check`) ends waits by raising."""
-        return Endpoint(self, me, check or self.check)
-
     def close(self) -> None:
         """Close the descriptors of this process; views of shared memory stay valid."""
         for bell in self.bells:
@@ -113,7 +103,10 @@ class Exchange:
 
 
 class Endpoint:
-    """The means of one worker to reach the others: codec, arena, channels. For its main thread."""
+    """The means of worker `me` to reach the others: codec, arena, channels. For its main thread, in its own process.
+
+    `check` is called in waits, at least every 50 ms, and ends them by raising.
+    """
 
     def __init__(self, exchange: Exchange, me: int, check: Callable[[], None]) -> None:
         self.exchange = exchange

@@ -11,9 +11,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from reactorlib.errors import WorkerError
 from reactorlib.transport.exchange import Endpoint, Exchange
 
 LIMIT_S = 60
+
+
+def endpoint(exchange: Exchange, me: int, check: Callable[[], None] | None = None) -> Endpoint:
+    """The end of worker `me`. Without a check, waits end once the exchange is aborted."""
+
+    def check_abort() -> None:
+        if exchange.aborted:
+            raise WorkerError("the exchange was aborted")
+
+    return Endpoint(exchange, me, check or check_abort)
 
 
 class Peer:
@@ -31,7 +42,7 @@ class Peer:
         if self.pid == 0:
             status = 1
             try:
-                serve(exchange.endpoint(me))
+                serve(endpoint(exchange, me))
                 status = 0
             except BaseException:  # noqa: BLE001  whatever it was, the test is told
                 traceback.print_exc()

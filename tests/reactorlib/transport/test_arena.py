@@ -18,7 +18,7 @@ from reactorlib.transport.exchange import Endpoint
 from reactorlib.transport.memory import PAGE, Memory
 from reactorlib.transport.structure import LARGE_BYTES
 from tests.reactorlib.transport.conftest import MakeExchange
-from tests.reactorlib.transport.peer import Peer, resident_bytes
+from tests.reactorlib.transport.peer import Peer, endpoint, resident_bytes
 
 MIB = 1 << 20
 
@@ -190,7 +190,7 @@ def test_the_machine_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_several_workers_share_one_limit(make_exchange: MakeExchange) -> None:
     exchange = make_exchange(3, capacity=10 * MIB)
-    ends = [exchange.endpoint(worker) for worker in range(3)]
+    ends = [endpoint(exchange, worker) for worker in range(3)]
     kept = [end.arena.allocate(3 * MIB - PAGE) for end in ends]
     with pytest.raises(WorkerError, match="worker 2 wanted another 3,145,728 bytes, 9,437,184 of 10,485,760"):
         ends[2].arena.allocate(3 * MIB - PAGE)
@@ -219,7 +219,7 @@ def test_releasing_in_order_counts_from_many_threads(monkeypatch: pytest.MonkeyP
 
 def test_a_forked_process_releases_nothing_that_it_inherited(make_exchange: MakeExchange) -> None:
     exchange = make_exchange(3)
-    ends = [exchange.endpoint(0), exchange.endpoint(1)]
+    ends = [endpoint(exchange, 0), endpoint(exchange, 1)]
     encode = ends[0].codec.encoder([1])
     array = ends[1].codec.decode(encode(np.arange(10_000)))
     held = [array]
@@ -259,7 +259,7 @@ def test_a_view_kept_for_a_thousand_rounds_stays_intact(
             assert (array == number).all(), number
 
     exchange = make_exchange(fenced=fenced)
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
     encode = end.codec.encoder([1])
     with Peer(exchange, 1, keep):
         for number in range(rounds):
@@ -277,7 +277,7 @@ def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
             send(encode(value))
 
     exchange = make_exchange()
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
     encode, decode = end.codec.encoder([1]), end.codec.decode
     with Peer(exchange, 1, echo) as peer:
 

@@ -10,7 +10,7 @@ from reactorlib.transport.channel import INLINE, PUBLISH, SLOTS
 from reactorlib.transport.exchange import Endpoint
 from reactorlib.transport.waiting import AWAKE, STATE_WORDS
 from tests.reactorlib.transport.conftest import MakeExchange
-from tests.reactorlib.transport.peer import Peer
+from tests.reactorlib.transport.peer import Peer, endpoint
 
 SIZES = [0, 1, 7, 8, 9, 100, 1000, INLINE - 1, INLINE, INLINE + 1, 50_000]
 
@@ -42,7 +42,7 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
             end.sender_to(0)(back[number])
 
     exchange = make_exchange(fenced=fenced)
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
     with Peer(exchange, 1, echo):
         ahead = 0
         for number in range(count):
@@ -53,7 +53,7 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
 
 
 def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: MakeExchange, fenced: bool) -> None:
-    channel = make_exchange(fenced=fenced).endpoint(0).channel(0, 1)
+    channel = endpoint(make_exchange(fenced=fenced), 0).channel(0, 1)
     for state, rings in ((AWAKE, False), (1, True), (2, False)):  # asleep, waiting for worker 0 or 1
         channel.states[STATE_WORDS] = state
         channel.send(b"message")
@@ -70,7 +70,7 @@ def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, fenced: bool)
         end.sender_to(0)(b"done")
 
     exchange = make_exchange(fenced=fenced)
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
     with Peer(exchange, 1, drink):
         for message in messages:
             end.sender_to(1)(message)
@@ -89,7 +89,7 @@ def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeEx
 
     exchange = make_exchange(fenced=fenced)
     with Peer(exchange, 1, exchange_all):
-        exchange_all(exchange.endpoint(0))
+        exchange_all(endpoint(exchange, 0))
 
 
 def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, fenced: bool) -> None:
@@ -107,7 +107,7 @@ def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, fenc
         end.sender_to(1)(b"go")
 
     exchange = make_exchange(3, fenced=fenced)
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
     with Peer(exchange, 1, first_waits), Peer(exchange, 2, waits_for_0):
         for number in range(count):
             end.sender_to(1)(b"%d" % number)
@@ -124,7 +124,7 @@ def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, fenced: b
             send(receive() + bytes([end.me]))
 
     exchange = make_exchange(workers, fenced=fenced)
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
     peers = [Peer(exchange, worker, member) for worker in range(1, workers)]
     for _ in range(laps):
         end.sender_to(1)(b"\0")
@@ -135,7 +135,7 @@ def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, fenced: b
 
 def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: MakeExchange, fenced: bool) -> None:
     exchange = make_exchange(fenced=fenced)
-    one, other = exchange.endpoint(0).channel(0, 1), exchange.endpoint(1).channel(0, 1)
+    one, other = endpoint(exchange, 0).channel(0, 1), endpoint(exchange, 1).channel(0, 1)
     generator = random.Random(5)
     sent = received = 0
     for _ in range(20_000):
@@ -155,7 +155,7 @@ def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: Mak
 
 def test_a_wait_ends_when_the_run_is_aborted(make_exchange: MakeExchange, fenced: bool) -> None:
     exchange = make_exchange(fenced=fenced)
-    end = exchange.endpoint(0)
+    end = endpoint(exchange, 0)
 
     def leave(peer: Endpoint) -> None:
         assert peer.receiver_from(0)() == b"waiting"
@@ -181,7 +181,7 @@ def test_a_wait_for_a_dead_peer_ends(make_exchange: MakeExchange, fenced: bool, 
         end.receiver_from(0)()
 
     exchange = make_exchange(fenced=fenced)
-    end = exchange.endpoint(0, check)
+    end = endpoint(exchange, 0, check)
     peers.append(Peer(exchange, 1, say_and_wait))
     assert end.receiver_from(1)() == b"here"
     peers[0].kill()

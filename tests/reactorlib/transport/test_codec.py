@@ -19,6 +19,7 @@ from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.structure import LARGE_BYTES
 from tests.reactorlib.scripts import printed
 from tests.reactorlib.transport.conftest import MakeExchange
+from tests.reactorlib.transport.peer import endpoint
 from tests.reactorlib.transport.values import VALUES, Box, Celsius, Point, same
 
 MIB = 1 << 20
@@ -41,13 +42,13 @@ class Ends(NamedTuple):
 @pytest.fixture
 def ends(make_exchange: MakeExchange) -> Ends:
     exchange = make_exchange()
-    return Ends(exchange.endpoint(0), exchange.endpoint(1))
+    return Ends(endpoint(exchange, 0), endpoint(exchange, 1))
 
 
 @pytest.fixture(scope="module")
 def shared_ends() -> Iterator[Ends]:
     exchange = Exchange(2, capacity=1024 * MIB)
-    yield Ends(exchange.endpoint(0), exchange.endpoint(1))
+    yield Ends(endpoint(exchange, 0), endpoint(exchange, 1))
     exchange.close()
 
 
@@ -298,7 +299,7 @@ def test_decoding_needs_no_order(ends: Ends) -> None:
 
 def test_a_message_can_go_to_several_receivers(make_exchange: MakeExchange) -> None:
     exchange = make_exchange(3, capacity=64 * MIB)
-    ends = [exchange.endpoint(worker) for worker in range(3)]
+    ends = [endpoint(exchange, worker) for worker in range(3)]
     for _ in range(100):  # 800 MB in all
         message = ends[0].codec.encode(np.full(MIB, 3.0), [1, 2])
         for end in ends[1:]:
@@ -307,8 +308,8 @@ def test_a_message_can_go_to_several_receivers(make_exchange: MakeExchange) -> N
 
 def test_numpy_is_not_imported_for_values_without_arrays() -> None:
     code = (
-        "import sys; from reactorlib.transport.exchange import Exchange\n"
-        "x = Exchange(2); a, b = x.endpoint(0), x.endpoint(1); e = a.codec.encoder([1])\n"
+        "import sys; from reactorlib.transport.exchange import Endpoint, Exchange\n"
+        "x = Exchange(2); a, b = Endpoint(x, 0, bool), Endpoint(x, 1, bool); e = a.codec.encoder([1])\n"
         "for v in [1, 'a', (1, [2.0, None], {'a': b'x'}), {1, 2}, b'x' * 10000] * 4: assert b.codec.decode(e(v)) == v\n"
         "assert not {'numpy', 'torch'} & sys.modules.keys()\n"
     )

@@ -15,14 +15,14 @@ from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, fence, keeps_store_order
 from tests.reactorlib.scripts import printed, python
 from tests.reactorlib.transport.conftest import MakeExchange
-from tests.reactorlib.transport.peer import Peer
+from tests.reactorlib.transport.peer import Peer, endpoint
 
 LIMIT_S = 60
 
 
 def serve(exchange: Exchange, me: int) -> None:
     """Top level, so that a spawned process finds it."""
-    _serve(exchange.endpoint(me))
+    _serve(endpoint(exchange, me))
 
 
 def _serve(end: Endpoint) -> None:
@@ -41,7 +41,7 @@ def test_every_start_method_reaches_the_exchange(make_exchange: MakeExchange, me
         if process.exitcode is not None:
             raise WorkerError(f"exited with {process.exitcode}")
 
-    end = exchange.endpoint(0, check)
+    end = endpoint(exchange, 0, check)
     encode = end.codec.encoder([1])
     for _ in range(10):
         for value in (1, "ab", np.arange(10_000), (1.5, np.arange(3))):
@@ -58,7 +58,7 @@ def test_nothing_is_left_in_the_file_system(make_exchange: MakeExchange) -> None
     before = _files()
     exchange = make_exchange()
     with Peer(exchange, 1, _serve):
-        end = exchange.endpoint(0)
+        end = endpoint(exchange, 0)
         end.sender_to(1)(end.codec.encode(np.zeros(1 << 20), [1]))
         assert end.codec.decode(end.receiver_from(1)())[0] == 0
         assert _files() == before
@@ -77,7 +77,7 @@ def _descriptors() -> int:
 def test_closing_gives_back_every_descriptor() -> None:
     before = _descriptors()
     exchange = Exchange(3, capacity=1 << 20)
-    exchange.endpoint(0)
+    endpoint(exchange, 0)
     exchange.close()
     del exchange
     assert _descriptors() == before
@@ -91,7 +91,7 @@ def test_memory_is_given_back_once_nobody_refers_to_it() -> None:
 
     before = mapped()
     exchange = Exchange(2, capacity=1 << 24)
-    one, other = exchange.endpoint(0), exchange.endpoint(1)
+    one, other = endpoint(exchange, 0), endpoint(exchange, 1)
     array = other.codec.decode(one.codec.encode(np.arange(10_000), [1]))
     exchange.close()
     del exchange, one, other
@@ -104,8 +104,8 @@ def test_memory_is_given_back_once_nobody_refers_to_it() -> None:
 def test_views_may_be_dropped_at_interpreter_exit() -> None:
     code = (
         "import numpy as np\n"
-        "from reactorlib.transport.exchange import Exchange\n"
-        "x = Exchange(2, capacity=1 << 24); a, b = x.endpoint(0), x.endpoint(1)\n"
+        "from reactorlib.transport.exchange import Endpoint, Exchange\n"
+        "x = Exchange(2, capacity=1 << 24); a, b = Endpoint(x, 0, bool), Endpoint(x, 1, bool)\n"
         "kept = b.codec.decode(a.codec.encode((np.zeros(10000), {None: np.zeros(10000)}), [1]))\n"
         "own = np.frombuffer(a.arena.allocate(10000), 'u1')\n"
         "class Late:\n"
@@ -135,7 +135,7 @@ def test_defunded_pages_are_empty_again() -> None:
 LIMITED = """
 import resource
 from pathlib import Path
-from reactorlib.transport.exchange import Exchange
+from reactorlib.transport.exchange import Endpoint, Exchange
 
 def leave(nbytes):
     limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + nbytes
@@ -151,7 +151,7 @@ def test_limits_below_the_capacity_are_kept_to(limit: str) -> None:
 import resource
 {limit}
 capacity = 1 << 29 if "{limit}" == "leave(3 << 30)" else 1 << 32
-x = Exchange(3, capacity=capacity); ends = [x.endpoint(worker) for worker in range(3)]
+x = Exchange(3, capacity=capacity); ends = [Endpoint(x, worker, bool) for worker in range(3)]
 value = b'x' * 500000
 for worker in (1, 2):
     for _ in range(50):
