@@ -67,7 +67,7 @@ class ProcessLife:
     def enter(self, stage: int) -> None:
         """Let worker 0 know that only shutdown reactions are left, which nothing breaks off, or not even these."""
         self.stopped = True
-        self.exchange.enter_stage(self.worker, stage)
+        self.exchange.stages[self.worker] = stage
 
     def terminate(self, _number: int, _frame: object) -> None:
         """Worker 0 breaks off a reaction like this. A SIGTERM to all processes is worker 0's to obey, as Ctrl-C is."""

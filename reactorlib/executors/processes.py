@@ -89,7 +89,7 @@ class Processes(Distributed):
     def check(self) -> None:
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
-            if (process.exitcode is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
+            if (process.exitcode is not None or process.sentinel in ended) and self.exchange.stages[worker] != GONE:
                 self.lost = WorkerError(self._epitaph(worker, process))
                 self.lost.worker = worker
                 self.interrupt()
@@ -124,7 +124,7 @@ class Processes(Distributed):
         deadline = monotonic() + LONGEST_END_S
         for worker, process in self.processes.items():
             while process.exitcode is None and not wait_for([process.sentinel], LOOK_S):
-                if monotonic() > deadline and self.exchange.stage_of(worker) != LEAVING:
+                if monotonic() > deadline and self.exchange.stages[worker] != LEAVING:
                     break
         self.kill()
 

@@ -87,12 +87,10 @@ class Exchange:
         """How many bytes of shared memory the arenas of all workers have taken."""
         return sum(self.lines()[TAKEN::STATE_WORDS])
 
-    def enter_stage(self, worker: int, stage: int) -> None:
-        """Publish how far a worker is in its life, at first 0."""
-        self.lines()[STAGE::STATE_WORDS][worker] = stage
-
-    def stage_of(self, worker: int) -> int:
-        return self.lines()[STAGE::STATE_WORDS][worker]
+    @property
+    def stages(self) -> memoryview:
+        """How far each worker is in its life, at first 0."""
+        return self.lines()[STAGE::STATE_WORDS]
 
     def close(self) -> None:
         """Close the descriptors of this process; views of shared memory stay valid."""
