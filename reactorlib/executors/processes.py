@@ -21,7 +21,6 @@ from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.likeness import likeness
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.process_life import GONE, HELD, LEAVING
 from reactorlib.executors.remote_inbox import InboxListener
 from reactorlib.executors.start_method import (
     choose_start_method,
@@ -29,7 +28,7 @@ from reactorlib.executors.start_method import (
     obstacle_to_rebuilding,
     pickled_program,
 )
-from reactorlib.executors.worker_process import WorkerSetup, serve
+from reactorlib.executors.worker_process import GONE, HELD, LEAVING, WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.worker.coordinator import Coordinator
@@ -118,7 +117,7 @@ class Processes(Distributed):
             if number and process.pid:
                 with suppress(OSError):  # it has ended, or has not begun
                     os.killpg(process.pid, number)  # programs that its reactions started
-            process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
+            process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see ProcessLife
 
     def close(self) -> None:
         deadline = monotonic() + LONGEST_END_S

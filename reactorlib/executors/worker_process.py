@@ -1,9 +1,14 @@
-"""The function that a worker process runs, from its start to its end."""
+"""A worker process from its start to its end: what it runs, and what signals and the death of its parent mean to it."""
 
 from __future__ import annotations
 
+import ctypes
+import os
 import pickle
+import select
+import signal
 import socket
+import threading
 from collections.abc import Container
 from contextlib import suppress
 from functools import partial
@@ -18,7 +23,6 @@ from reactorlib.executors.follower import Follower
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.process_life import GONE, LEAVING, ProcessLife
 from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Endpoint, Exchange
@@ -26,11 +30,15 @@ from reactorlib.worker.context import current
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
 
+HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
+LEAVING, GONE = 1, 2  # stages of a worker's life
+_PR_SET_PDEATHSIG = 1
+
 
 class WorkerSetup(NamedTuple):
     """Arguments of all worker processes."""
 
-    parent: int  # process id
+    parent: int  # process id of worker 0
     exchange: Exchange
     program: Elaborated | tuple[bytes, Likeness]  # the pickle for processes that are spawned, and worker 0's likeness
     partition: Partition
@@ -42,9 +50,63 @@ class WorkerSetup(NamedTuple):
     tied: bool  # to the thread that starts it: it lives as long as the run
 
 
+class ProcessLife:
+    """The life of a worker process, which leads a session of its own.
+
+    So a terminal's signals reach worker 0 alone. And Linux, which shares the processors among sessions, gives the
+    workers as much next to other programs as it gives to any process (sched(7), autogroup).
+    """
+
+    def __init__(self, worker: int, setup: WorkerSetup) -> None:
+        self.worker = worker
+        self.setup = setup
+        self.stopped = False  # nothing is left to do but to leave
+
+    def guard(self) -> None:
+        """Begin a session, and put the signal handlers in place: first thing in the process."""
+        os.setsid()
+        # Worker 0 decides the meaning of Ctrl-C, and passes it on to programs that reactions started. These would
+        # inherit SIG_IGN.
+        signal.signal(signal.SIGINT, lambda _number, _frame: None)
+        signal.signal(signal.SIGTERM, self.terminate)
+        os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))  # by a reaction
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
+        # Linux reports the end of the thread that started a child, not of its process. Also, a process of the fork
+        # server is no child of worker 0's, nor is one that has survived it.
+        if self.setup.tied:
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if not self.setup.tied or os.getppid() != self.setup.parent:
+            threading.Thread(target=self._follow_parent, daemon=True).start()
+        self.check()
+
+    def check(self) -> None:
+        """Called at least every 50 ms while this worker waits. Raises Stopped if the run is over."""
+        if self.setup.exchange.aborted:
+            self.stopped = True
+            raise Stopped
+
+    def _follow_parent(self) -> None:
+        """End with worker 0's process. A pipe from it would not do: each process forked from it keeps that open."""
+        with suppress(ProcessLookupError):
+            ended = select.poll()
+            ended.register(os.pidfd_open(self.setup.parent), select.POLLIN)
+            ended.poll()
+        os._exit(1)
+
+    def enter(self, stage: int) -> None:
+        """Let worker 0 know that only shutdown reactions are left, which nothing breaks off, or not even these."""
+        self.stopped = True
+        self.setup.exchange.stages[self.worker] = stage
+
+    def terminate(self, _number: int, _frame: object) -> None:
+        """Worker 0 breaks off a reaction like this. A SIGTERM to all processes is worker 0's to obey, as Ctrl-C is."""
+        if not self.stopped:
+            self.check()
+
+
 def serve(number: int, setup: WorkerSetup) -> None:
     """The whole life of a worker process."""
-    life = ProcessLife(number, setup.parent, setup.exchange, setup.tied)
+    life = ProcessLife(number, setup)
     with suppress(Stopped):
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
