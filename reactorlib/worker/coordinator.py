@@ -10,9 +10,8 @@ from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import Event, events_of
-from reactorlib.worker.event_queue import Events, Queue
+from reactorlib.worker.event_queue import Events, ModalQueue, Queue
 from reactorlib.worker.inbox import Inbox
-from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
 from reactorlib.worker.scheduler import Call

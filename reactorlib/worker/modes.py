@@ -11,8 +11,7 @@ from typing import Any
 
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.worker.cells import Event
-from reactorlib.worker.event_queue import Queue
-from reactorlib.worker.modal_queue import ModalQueue, Waiting
+from reactorlib.worker.event_queue import ModalQueue, Queue, Waiting
 
 
 class ModeState:

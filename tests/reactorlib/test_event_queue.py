@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from reactorlib.worker.cells import Event
-from reactorlib.worker.event_queue import Queue
-from reactorlib.worker.modal_queue import ModalQueue
+from reactorlib.worker.event_queue import ModalQueue, Queue
 
 
 class Model:
