@@ -46,7 +46,7 @@ from reactorlib.worker.context import (
     start_time,
     update_deadline,
 )  # fmt: skip
-from reactorlib.worker.run_handle import RunHandle
+from reactorlib.worker.inbox import RunHandle
 from reactorlib.worker.trace import Span, TraceRecord
 
 __version__ = "1.0.0"

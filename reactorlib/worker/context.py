@@ -6,7 +6,7 @@ import threading
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time, time_fault
-from reactorlib.worker.run_handle import RunHandle
+from reactorlib.worker.inbox import RunHandle
 from reactorlib.worker.worker import Worker
 
 

@@ -31,9 +31,8 @@ from reactorlib.worker.cells import (
     local_buffers,
 )
 from reactorlib.worker.event_queue import CurrentTag
-from reactorlib.worker.inbox import Outside
+from reactorlib.worker.inbox import Outside, RunHandle
 from reactorlib.worker.modes import ModeState
-from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.scheduler import Scheduler
 from reactorlib.worker.trace import Recorder
 
