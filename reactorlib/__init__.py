@@ -1,5 +1,6 @@
 """reactorlib: the reactor model in plain Python, compiled to straight-line schedules, with one deterministic result."""
 
+from reactorlib.declaration.building import where
 from reactorlib.declaration.class_body import reaction
 from reactorlib.declaration.connect import connect, interleaved
 from reactorlib.declaration.elements import (
@@ -17,7 +18,6 @@ from reactorlib.declaration.elements import (
     startup,
 )  # fmt: skip
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
-from reactorlib.declaration.source_position import where
 from reactorlib.errors import (
     EffectError,
     ElaborationError,

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, ParamSpec, get_origin
 
-from reactorlib.declaration.building import building
+from reactorlib.declaration.building import building, located
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition
-from reactorlib.declaration.source_position import located
 
 P = ParamSpec("P")
 Named = Element | Signal | str

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
-from reactorlib.declaration.building import building
+from reactorlib.declaration.building import building, here
 from reactorlib.declaration.elements import Element
 from reactorlib.declaration.instance import Bound, BoundPort, Connection, Instance, PortChannel, refusal
-from reactorlib.declaration.source_position import here
 from reactorlib.tag import time_fault
 
 

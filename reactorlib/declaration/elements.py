@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
-from reactorlib.declaration.building import building
-from reactorlib.declaration.source_position import here
+from reactorlib.declaration.building import building, here
 
 T = TypeVar("T")
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, Self
 
-from reactorlib.declaration.building import building
+from reactorlib.declaration.building import building, located
 from reactorlib.declaration.elements import Action, Element, Input, Mode, ModeBlock, Port, Timer
-from reactorlib.declaration.source_position import located
 from reactorlib.errors import EffectError, ElaborationError
 
 

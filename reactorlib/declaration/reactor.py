@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from reactorlib.declaration.building import building
+from reactorlib.declaration.building import building, here, raised_at
 from reactorlib.declaration.class_body import ClassBody, Declarations, declarations_of
 from reactorlib.declaration.connect import Ports
 from reactorlib.declaration.elements import Element, Mode, Port, State, Timer
@@ -20,7 +20,6 @@ from reactorlib.declaration.instance import (
     instance_of,
     refusal,
 )
-from reactorlib.declaration.source_position import here, raised_at
 from reactorlib.errors import ReactorError, did_you_mean, words_of
 from reactorlib.tag import count_fault, time_fault
 

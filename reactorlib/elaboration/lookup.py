@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any, Literal
 
+from reactorlib.declaration.building import located
 from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Action, Element, Signal, Transition, shutdown
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
-from reactorlib.declaration.source_position import located
 from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.elaboration.rules import argument_fault, source_faults, touch_fault, transition_fault

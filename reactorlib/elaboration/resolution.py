@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from reactorlib.declaration.building import located
 from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.elements import Input, Mode, Signal, shutdown, startup
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTrigger, Connection, Instance, PortChannel
-from reactorlib.declaration.source_position import located
 from reactorlib.elaboration import rules
 from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
 

@@ -13,12 +13,11 @@ from itertools import cycle, islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from reactorlib.declaration.building import building
+from reactorlib.declaration.building import building, located, where
 from reactorlib.declaration.connect import Ports, connect, interleaved
 from reactorlib.declaration.elements import Mode
 from reactorlib.declaration.instance import PortChannel, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
-from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
 from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
 from reactorlib.lf.syntax import ConnectionTree, PortReference

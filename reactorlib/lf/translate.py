@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration import class_body, elements
+from reactorlib.declaration.building import where
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.declaration.source_position import where
 from reactorlib.errors import ElaborationError, did_you_mean
 from reactorlib.lf import bodies, syntax
 from reactorlib.lf.blueprint import Blueprint, Default, Stage
