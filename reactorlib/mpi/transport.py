@@ -6,21 +6,32 @@ the sender's memory to where the receiver reads them. Every receive names its so
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from ctypes import CDLL
 from struct import Struct
+from time import perf_counter_ns as clock
+from time import sleep
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.mpi.waiting import RankWaiter
 from reactorlib.transport.codec import Codec, Placed, Placing, Reference
+from reactorlib.transport.waiting import Spinner
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
 MESSAGE_HEAD = Struct("<II")  # bytes of the message, parts that follow
 PART_HEAD = Struct("<QQ")  # number of a part, bytes
 LONGEST = ROOM - MESSAGE_HEAD.size  # bytes that come with the head; more follow, as the parts do
 TAGS = 1 << 13  # MPI grants twice as many at least
+
+LOOK_NS = 100_000  # longer than its neighbours sleep at first, or two ranks would sleep in turn
+LOOKS = 8  # after each sleep: MPI may need several to take what is there
+SHORTEST_SLEEP_NS, LONGEST_SLEEP_NS = 20_000, 2_000_000
+PATIENCE = 8  # a sleep lasts at most this part of the wait so far
+TIMER_SLACK_NS = 1_000  # the default is 50 us, more than the shortest sleep
+_PR_SET_TIMERSLACK = 29
 
 Parts = dict[int, Any]  # by number
 
@@ -141,6 +152,7 @@ class MPITransport:
         self.byte = MPI.BYTE
         self.is_closed = False
         self.waiter = RankWaiter(check, spin_ns, neighbours)
+        set_timer_slack(TIMER_SLACK_NS)
         self._new_buffer = MPI.buffer.allocate
         self._all_done = MPI.Request.Testall
         self._placing = Beside(self.me, workers, MPI.buffer)
@@ -202,7 +214,42 @@ class MPITransport:
     def close(self) -> None:
         self.is_closed = True
         self.codec.close()
-        self.waiter.close()
+        set_timer_slack(0)
         for incoming in self._incoming.values():
             incoming.close()
         self._incoming.clear()
+
+
+class RankWaiter:
+    """The waits of one rank, which looks for a short time, then between sleeps.
+
+    MPI offers nothing to sleep on. It would spin, and take the processor from environments that need it.
+    `neighbours`: processes of the other ranks on this host.
+    """
+
+    def __init__(self, check: Callable[[], None], spin_ns: int, neighbours: Sequence[int]) -> None:
+        self.check = check
+        self._spinner = Spinner(spin_ns, lambda: neighbours)
+
+    def wait(self, arrived: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Wait until `arrived()` or until the check raises. Call `meanwhile` between looks."""
+        now = began = clock()
+        while now < began + LOOK_NS:
+            for _ in range(4):
+                if arrived():
+                    return
+            os.sched_yield()  # the sender may need this processor
+            now = clock()
+        self._spinner.spin(arrived, now)
+        while True:
+            for _ in range(LOOKS):
+                if arrived():
+                    return
+            self.check()
+            meanwhile()
+            sleep(min(max((clock() - began) // PATIENCE, SHORTEST_SLEEP_NS), LONGEST_SLEEP_NS) / 1e9)
+
+
+def set_timer_slack(slack_ns: int) -> None:
+    """Set by how much the system may prolong a sleep of this thread, 0 for the default."""
+    CDLL(None).prctl(_PR_SET_TIMERSLACK, slack_ns, 0, 0, 0)
