@@ -14,11 +14,9 @@ Names come in two forms that have nothing in common. An object of the program is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.machinery import ModuleSpec
 from itertools import groupby
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -265,14 +263,3 @@ def _tail(path: str) -> str:
 
 def _first_of(paths: list[str]) -> str:
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-
-
-def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
-    """Compile a schedule with the objects that its names stand for. Its namespace lets tracebacks show its source."""
-    text = source.text
-    loader: Any = SimpleNamespace(get_source=lambda _name: text)
-    spec = ModuleSpec(source.name, loader)
-    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": loader, "__spec__": spec}
-    exec(compile(text, source.name, "exec"), namespace)
-    schedule: Callable[..., Any] = namespace["schedule"]
-    return schedule

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CodeType, TracebackType
+from importlib.machinery import ModuleSpec
+from types import CodeType, SimpleNamespace, TracebackType
 from typing import Any
 
 from reactorlib.elaboration.records import Node
-from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
+from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source
 from reactorlib.schedule.plan import Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
@@ -53,7 +54,12 @@ class Loader:
                 "wait": lambda ref: wait([*map(self.worker.cell, ref.index.cells)], ref.index.of),
             }
         named = {name: make[ref.kind](ref) for name, ref in source.names.items() if ref.kind != "column"}
-        schedule = load(source, {**objects, **extra, **named})
+        text = source.text
+        loader: Any = SimpleNamespace(get_source=lambda _name: text)  # lets tracebacks show the source
+        shown = {"__name__": source.name, "__loader__": loader, "__spec__": ModuleSpec(source.name, loader)}
+        namespace: dict[str, Any] = {**objects, **extra, **named, **shown}
+        exec(compile(text, source.name, "exec"), namespace)
+        schedule = namespace["schedule"]
         self._sources[schedule.__code__] = source
         self._loaded.append(schedule)
         return schedule
