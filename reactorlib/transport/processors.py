@@ -1,9 +1,4 @@
-"""The processors that the workers of a run are on: one each, also where the system put two on one and left them there.
-
-It may: a worker that is woken may start beside the one that wakes it. From then on one sleeps while the other works, so
-that nothing looks overloaded. Where other programs use the other processors, sharing one is right: a worker leaves only
-for a processor that was idle meanwhile. No worker is bound to a processor: the system is free to move it again.
-"""
+"""Keeps the workers of a run on a processor each, also where the system put two on one. See docs/kernel.md."""
 
 from __future__ import annotations
 

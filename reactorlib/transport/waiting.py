@@ -1,9 +1,4 @@
-"""How a worker waits for another: it spins, then sleeps in the kernel until it is rung.
-
-A sleeping worker gives up its processor. On a shared host, getting one back may take longer than the wait itself. So a
-worker spins on while the host has taken away the other worker's processor, or its own. But where this machine's own
-processes want more processors than it has, a spinning worker takes the time of those it waits for. The kernel tells the
-two apart: it counts how long a thread was ready and had no processor of this machine.
+"""How a worker waits for another: it spins, then sleeps in the kernel until it is rung. See docs/kernel.md.
 
 A sleeper is rung only if it says that it sleeps, so that a message to a worker that is awake costs no system call. A
 worker says so, looks once more behind a fence, and sleeps. A sender writes, then looks for sleepers. A message may
