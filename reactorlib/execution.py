@@ -151,7 +151,6 @@ class Execution:
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:
-        """The result, once it has ended."""
         self._release()
         executor, recorder = self.executor, self.worker.recorder
         trace = spans = digest = None

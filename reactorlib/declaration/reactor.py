@@ -166,8 +166,6 @@ def is_reactor_class(given: object) -> bool:
 
 
 class _PerMember(NamedTuple):
-    """The argument of a Bank that `per_member` makes."""
-
     value: Callable[[int], Any]
 
 

@@ -31,8 +31,6 @@ def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> 
 
 
 class _Lookup:
-    """One reaction of one instance: its names looked up, its arguments in order."""
-
     def __init__(self, resolution: Resolution, instance: Instance, declaration: Reaction[Any]) -> None:
         self.resolution = resolution
         self.instance = instance

@@ -53,7 +53,6 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the element, without its reactor."""
         return self.path.rpartition(".")[2]
 
 

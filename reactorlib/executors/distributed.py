@@ -280,7 +280,6 @@ class Distributed(Executor):
             self.hear_farewell(other)
 
     def hear_farewell(self, other: int) -> None:
-        """Wait until a worker has taken its leave."""
         receive = self.messenger.receiver_from(other)
         while other not in self.gone:
             said = self.messenger.heard(receive())  # other messages belong to the tag that failed

@@ -63,7 +63,6 @@ class Messenger:
         self.sender_to(worker)(pickle.dumps((name, *arguments), 5) + bytes([CONTROL]))
 
     def fail(self, failure: Failure) -> None:
-        """Report a failure to worker 0."""
         self.tell(0, "failed", PortableFailure.of(failure))
 
     def heard(self, message: Any) -> tuple[Any, ...]:
@@ -74,7 +73,6 @@ class Messenger:
         return (name, arguments[0].rebuilt()) if name == "failed" else (name, *arguments)
 
     def poison(self, worker: int) -> None:
-        """Tell a worker that nothing more will come at this tag."""
         self.sender_to(worker)(POISONED)
 
     # Cells
@@ -130,11 +128,9 @@ class Messenger:
     # Requests of reactions, with the message that ends a part
 
     def with_requests(self, done: bytes, requests: list[Call]) -> Any:
-        """The message that ends a part, with these requests."""
         return done + self.codec.encode(requests, (0,)) + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
 
     def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
-        """The two parts of such a message."""
         length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
         return message[:length], self.codec.decode(message[length:])
 

@@ -296,7 +296,6 @@ class Lender:
         return memoryview(self.borrow(first, offset, room)).toreadonly().cast("B")
 
     def borrow(self, first: int, offset: int, room: int) -> Any:
-        """The same, writable, for tensors and batches."""
         buffer = _lent(self._base, room)(self._address + offset)
         buffer.count = first + self.receiver
         buffer.lender = self

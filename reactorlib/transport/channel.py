@@ -120,7 +120,6 @@ class MessageChannel:
         return message
 
     def arrived(self) -> bool:
-        """Whether a message is there."""
         return bool(self._backlog) or self._is_next()
 
     def pull(self) -> None:

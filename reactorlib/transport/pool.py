@@ -29,7 +29,6 @@ class _Pooled:
 
 @lru_cache(1024)
 def _pooled(room: int) -> Any:
-    """The class of buffers of one size class."""
     return type("Pooled", (_Pooled, ctypes.c_ubyte * room), {"__slots__": ("home", "memory")})
 
 

@@ -63,7 +63,6 @@ class Recorder:
         writes.clear()
 
     def rows(self) -> list[Row]:
-        """All that was recorded, in order."""
         return list(zip(*(self._entries[part::7] for part in range(7)), strict=True))
 
     def merge(self, rows: Iterable[Row]) -> None:
