@@ -24,8 +24,8 @@ from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
-from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
+from reactorlib.worker.worker import Call
 
 Sender = Callable[[bytes], None]
 

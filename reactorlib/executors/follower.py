@@ -14,15 +14,14 @@ from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL, NOTHING_CROSSES, SYNC
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send
-from reactorlib.worker.cells import Reader
+from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
 from reactorlib.worker.modes import reset_states
-from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
-from reactorlib.worker.worker import Worker
+from reactorlib.worker.worker import Call, Worker
 
 ROWS_AT_ONCE = 256  # a message of moderate size
 
@@ -30,6 +29,37 @@ ROWS_AT_ONCE = 256  # a message of moderate size
 # A worker's part of a split: its schedule, and the workers that wait for it in the same tag. The function puts the
 # values that came with Go into the cells of its events.
 LoadedPart = tuple[Schedule, list[int], Callable[[bytes], None] | None]
+
+
+class Outbox:
+    """Records calls, for worker 0 to replay when this worker's part of the tag has ended."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def at(self, event: Event, time: int, value: Any) -> None:
+        self.calls.append(("at", event.index, time, value))
+
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
+        self.calls.append(("schedule", event.index, extra_delay, value))
+
+    def switch(self, mode: int, history: bool) -> None:
+        self.calls.append(("switch", None, mode, history))
+
+    def end_tag(self) -> None:
+        """Modes switch on worker 0 alone."""
+
+    def stop(self) -> None:
+        self.calls.append(("stop", None))
+
+    def listen(self) -> None:
+        self.calls.append(("listen", None))
+
+    def take(self, soon: Events, time: int) -> list[Call]:
+        """The calls of this tag, in order, with the events that are due at the next microstep."""
+        calls, self.calls = self.calls, []
+        calls += [("at", event.index, time, value) for event, value in soon.items()]
+        return calls
 
 
 class Follower:

@@ -21,7 +21,7 @@ from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Buffers, Event, Reader
-from reactorlib.worker.scheduler import Call
+from reactorlib.worker.worker import Call
 
 # Cells that are written out, which takes half as long as a loop: 0.20 us for 7 cells instead of 0.41 us. Of more cells
 # the source would grow, and the loop's own cost no longer counts.

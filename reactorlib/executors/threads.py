@@ -15,13 +15,12 @@ from reactorlib.cpus import available_cpus, gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
-from reactorlib.executors.follower import Follower
+from reactorlib.executors.follower import Follower, Outbox
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.messenger import ThreadMessenger
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.waiting import Spinner
 from reactorlib.worker.coordinator import Coordinator
-from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
 
 

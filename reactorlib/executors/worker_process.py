@@ -19,7 +19,7 @@ from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.failure import Failure, Stopped
-from reactorlib.executors.follower import Follower
+from reactorlib.executors.follower import Follower, Outbox
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
@@ -27,7 +27,6 @@ from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.worker.context import current
-from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place

@@ -16,7 +16,7 @@ from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
 from reactorlib.executors.executor import handling
 from reactorlib.executors.failure import Stopped
-from reactorlib.executors.follower import Follower
+from reactorlib.executors.follower import Follower, Outbox
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.remote_inbox import RemoteInbox, pass_on
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
@@ -27,7 +27,6 @@ from reactorlib.transport.waiting import SPIN_NS
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 

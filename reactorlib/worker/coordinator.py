@@ -14,7 +14,7 @@ from reactorlib.worker.event_queue import Events, ModalQueue, Queue
 from reactorlib.worker.inbox import Inbox
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
-from reactorlib.worker.scheduler import Call
+from reactorlib.worker.worker import Call
 
 # Runs a tag at a time in ns and puts events of the next microstep into the second argument. True: the run ends.
 Schedule = Callable[[int, Events], bool]

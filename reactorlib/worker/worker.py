@@ -12,7 +12,7 @@ from copy import deepcopy
 from functools import partial
 from time import perf_counter_ns
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.errors import words_of
@@ -33,11 +33,26 @@ from reactorlib.worker.cells import (
 from reactorlib.worker.event_queue import CurrentTag
 from reactorlib.worker.inbox import Outside, RunHandle
 from reactorlib.worker.modes import ModeState
-from reactorlib.worker.scheduler import Scheduler
 from reactorlib.worker.trace import Recorder
 
 Runnable = Callable[[], None]
 BoundCall = tuple[Callable[..., None], tuple[Any, ...]]  # a function and its arguments
+# A call of a Scheduler: the name of the method, the event by its index (None where there is none), the other arguments.
+Call = tuple[Any, ...]
+
+
+class Scheduler(Protocol):
+    """Takes the calls of reactions and schedules: at once on worker 0, elsewhere an Outbox records them for it.
+
+    Times are in ns since the start of the run, delays in ns.
+    """
+
+    def at(self, event: Event, time: int, value: Any) -> None: ...  # at its next free microstep
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None: ...  # of a logical action
+    def switch(self, mode: int, history: bool) -> None: ...  # when the tag ends
+    def end_tag(self) -> None: ...
+    def stop(self) -> None: ...  # at the next microstep, together with the events due there
+    def listen(self) -> None: ...  # to threads that reactions of this worker start
 
 
 def copying(source: Reader, target: Reader, deep: bool) -> Runnable:
