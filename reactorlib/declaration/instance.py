@@ -62,9 +62,6 @@ class BoundPort(Bound):
     def __len__(self) -> int:
         return self.width
 
-    def __bool__(self) -> bool:
-        return True
-
     @property
     def channels(self) -> list[PortChannel]:
         return [PortChannel((self, number)) for number in range(self.width)]
