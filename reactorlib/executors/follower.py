@@ -25,7 +25,6 @@ from reactorlib.worker.worker import Call, Worker
 
 ROWS_AT_ONCE = 256  # a message of moderate size
 
-
 # A worker's part of a split: its schedule, and the workers that wait for it in the same tag. The function puts the
 # values that came with Go into the cells of its events.
 LoadedPart = tuple[Schedule, list[int], Callable[[bytes], None] | None]

@@ -112,7 +112,11 @@ class MessageChannel:
         message = self._map[at : at + (word & LENGTH)]
         self._number = number
         if not number % PUBLISH:
-            self._publish(number)
+            if self._fenced:
+                fence()
+            self._words[0] = number
+            if self.states[self._sender_state] == FOR_ROOM + self.receiver:
+                self.bell.ring()
         if word & IN_BLOCK:
             first, offset, room, length = REFERENCE.unpack(message)
             with self._lender.lend(first, offset, room) as lent:
@@ -142,10 +146,3 @@ class MessageChannel:
             if words[word_at] >= least:
                 return
         self._waiter.wait(self.arrived, self._waited_for)  # while it waits, it may pull the message into the backlog
-
-    def _publish(self, number: int) -> None:
-        if self._fenced:
-            fence()
-        self._words[0] = number
-        if self.states[self._sender_state] == FOR_ROOM + self.receiver:
-            self.bell.ring()
