@@ -14,7 +14,7 @@ from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import make_executor
-from reactorlib.executors.failure import OutOfTime
+from reactorlib.executors.executor import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.tag import Tag, time_fault

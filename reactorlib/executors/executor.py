@@ -12,7 +12,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reactorlib.elaboration.records import Node
-from reactorlib.executors.failure import OutOfTime
 from reactorlib.worker.cells import Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule, schedule_of
 from reactorlib.worker.event_queue import Events
@@ -22,6 +21,10 @@ COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
 
 if TYPE_CHECKING:
     from reactorlib.worker.loader import Loader
+
+
+class OutOfTime(BaseException):
+    """A wait has taken as long as its caller allows. The caller may wait again."""
 
 
 def exit_on_signal(number: int, _frame: object) -> None:

@@ -15,9 +15,8 @@ from typing import Any
 
 from reactorlib.elaboration.records import Cell
 from reactorlib.errors import WorkerError
-from reactorlib.executors.failure import Failure
+from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.executors.mailbox import Mailbox
-from reactorlib.executors.portable_failure import PortableFailure
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Buffers, Event, Reader

@@ -15,8 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from reactorlib.clock import PhysicalClock
-from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import PortableFailure
+from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.worker.inbox import Inbox, Outside
 
 LONGEST_CALL = 1 << 20

@@ -16,8 +16,7 @@ from reactorlib.declaration.class_body import reaction
 from reactorlib.declaration.connect import connect
 from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
-from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import PortableFailure
+from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
 from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled

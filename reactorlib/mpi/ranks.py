@@ -18,8 +18,7 @@ from time import monotonic, sleep
 from typing import Any, NoReturn
 
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, kind_of, words_of
-from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import PortableFailure, portable
+from reactorlib.executors.failure import Failure, PortableFailure, portable
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; a wait is prolonged by an eighth at most
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
