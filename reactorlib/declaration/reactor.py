@@ -11,15 +11,7 @@ from reactorlib.declaration.building import building, here, raised_at
 from reactorlib.declaration.class_body import ClassBody, Declarations, declarations_of
 from reactorlib.declaration.connect import Ports
 from reactorlib.declaration.elements import Element, Mode, Port, State, Timer
-from reactorlib.declaration.instance import (
-    Bound,
-    BoundMode,
-    BoundPort,
-    BoundTrigger,
-    Instance,
-    instance_of,
-    refusal,
-)
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTrigger, Instance, instance_of, refusal
 from reactorlib.errors import ReactorError, did_you_mean, words_of
 from reactorlib.tag import count_fault, time_fault
 
