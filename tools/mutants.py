@@ -127,7 +127,7 @@ MUTANTS = [
         ("who waits for a message is woken", "self.states[self._receiver_state] = AWAKE\n            self.bell.ring()", "self.states[self._receiver_state] = AWAKE"),
         ("the sender learns of room", "if not number % PUBLISH:", "if not number % (PUBLISH << 20):"),
         ("messages keep their order", "backlog.append(self.receive())", "backlog.appendleft(self.receive())"),
-        ("a message from a block has its own length", "return bytes(lent[:length])", "return bytes(lent)"),
+        ("a message from a block has its own length", "(first, offset, room))[:length])", "(first, offset, room)))"),
     ),
     *_mutants(
         _of("transport", "codec_compiler", "transport/test_codec", "executors/test_same_values"),

@@ -84,9 +84,6 @@ class Incoming:
         self._backlog: deque[tuple[bytes, Parts]] = deque()  # taken, not yet asked for
         self._start()
 
-    def lend(self, first: int, offset: int, room: int) -> memoryview:
-        return memoryview(self._parts[first]).toreadonly()
-
     def borrow(self, first: int, offset: int, room: int) -> Any:
         return self._parts[first]
 
@@ -157,7 +154,7 @@ class MPITransport:
         self._all_done = MPI.Request.Testall
         self._placing = Beside(self.me, workers, MPI.buffer)
         self._incoming = {source: Incoming(self, source) for source in range(workers) if source != self.me}
-        self.codec = Codec(self._placing, dict(self._incoming))
+        self.codec = Codec(self._placing, {source: incoming.borrow for source, incoming in self._incoming.items()})
 
     def allocate(self, nbytes: int) -> memoryview:
         """A buffer of this process: any can be sent from where it is."""

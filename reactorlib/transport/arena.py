@@ -291,11 +291,8 @@ class Lender:
         self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
         _lenders.add(self)
 
-    def lend(self, first: int, offset: int, room: int) -> memoryview:
-        """A read-only buffer of `room` bytes over a block; `first` is the number of its first release count."""
-        return memoryview(self.borrow(first, offset, room)).toreadonly().cast("B")
-
     def borrow(self, first: int, offset: int, room: int) -> Any:
+        """A writable buffer of `room` bytes over a block; `first` is the number of its first release count."""
         buffer = _lent(self._base, room)(self._address + offset)
         buffer.count = first + self.receiver
         buffer.lender = self

@@ -119,8 +119,7 @@ class MessageChannel:
                 self.bell.ring()
         if word & IN_BLOCK:
             first, offset, room, length = REFERENCE.unpack(message)
-            with self._lender.lend(first, offset, room) as lent:
-                return bytes(lent[:length])
+            return bytes(memoryview(self._lender.borrow(first, offset, room))[:length])
         return message
 
     def arrived(self) -> bool:

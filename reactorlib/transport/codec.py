@@ -17,8 +17,9 @@ import pickle
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pickle import PickleBuffer
-from typing import Any, Protocol
+from typing import Any
 
 from reactorlib.transport import pickling
 from reactorlib.transport.codec_compiler import LONGEST_MESSAGE, CodecCompiler, Decode, Encode
@@ -61,14 +62,13 @@ class Placing(ABC):
         """The parts are on their way to these receivers. Without any, the message will not be sent."""
 
 
-class Lending(Protocol):
-    """Makes buffers over the parts that one other worker placed, from references to them."""
+# Makes a writable buffer from a Reference to what one other worker placed, of `room` bytes or of as many as there are.
+Borrow = Callable[[int, int, int], Any]
 
-    def lend(self, first: int, offset: int, room: int) -> memoryview:
-        """A read-only buffer of `room` bytes: as many as were placed, or more."""
 
-    def borrow(self, first: int, offset: int, room: int) -> Any:
-        """The same, writable, for tensors and batches."""
+def read_only(borrow: Borrow, first: int, offset: int, room: int) -> memoryview:
+    """The read-only form of such a buffer, for all but tensors and batches."""
+    return memoryview(borrow(first, offset, room)).toreadonly().cast("B")
 
 
 class Codec:
@@ -77,7 +77,7 @@ class Codec:
     `lenders`, by number of the other worker, make buffers over what that worker placed.
     """
 
-    def __init__(self, placing: Placing, lenders: Mapping[int, Lending]) -> None:
+    def __init__(self, placing: Placing, lenders: Mapping[int, Borrow]) -> None:
         self._placing = placing
         self._lenders = lenders
         self._encoders: dict[Structure, Encode | None] = {}  # None: met once
@@ -203,14 +203,14 @@ class Codec:
 
     def _lent(self, sender: int, message: bytes | memoryview, at: int) -> memoryview:
         first, offset, room, nbytes = REFERENCE.unpack_from(message, at)
-        return self._lenders[sender].lend(first, offset, room)[:nbytes]
+        return read_only(self._lenders[sender], first, offset, room)[:nbytes]
 
     def _decoder_of(self, prefix: bytes) -> Decode:
         decode = self._decoders.get(prefix)
         if decode is None:
-            lender = self._lenders[HEAD.unpack_from(prefix)[2]]
+            borrow = self._lenders[HEAD.unpack_from(prefix)[2]]
             compiler = CodecCompiler(pickle.loads(prefix[HEAD.size :]), prefix)
-            decode = compiler.decoder(lend=lender.lend, borrow=lender.borrow, unpickled=self.decode)
+            decode = compiler.decoder(lend=partial(read_only, borrow), borrow=borrow, unpickled=self.decode)
             self._decoders[prefix] = decode
         return decode
 

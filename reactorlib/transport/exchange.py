@@ -114,7 +114,7 @@ class Endpoint:
         self.arena = Arena(memory, exchange.arenas + size * me, size, me, taken, exchange.capacity)
         self.allocate = self.allocate_shared = self.arena.allocate
         self._lender = Lender(memory, me)
-        self.codec = Codec(self.arena, dict.fromkeys(range(exchange.workers), self._lender))
+        self.codec = Codec(self.arena, dict.fromkeys(range(exchange.workers), self._lender.borrow))
         self.waiter = Waiter(exchange.bells[me], lines, me, check, self._pull, exchange.spin_ns)
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 

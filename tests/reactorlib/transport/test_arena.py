@@ -49,7 +49,7 @@ def test_a_block_is_free_when_every_receiver_released_it() -> None:
     block = arena.take(5000)
     arena.commit([block], [1, 2, 2, 3])
     lenders = {receiver: Lender(arena.memory, receiver) for receiver in (1, 2, 3)}
-    views = [lenders[receiver].lend(block.first, block.offset, block.room) for receiver in (1, 2, 2, 3)]
+    views = [lenders[receiver].borrow(block.first, block.offset, block.room) for receiver in (1, 2, 2, 3)]
     while views:
         assert arena.take(5000) is not block
         views.pop()
@@ -60,7 +60,7 @@ def test_the_last_of_many_views_releases() -> None:
     arena, lender = _small()
     block = arena.take(8000)
     arena.commit([block], [1])
-    array = np.ndarray((1000,), "f8", lender.lend(block.first, block.offset, block.room))
+    array = np.ndarray((1000,), "f8", lender.borrow(block.first, block.offset, block.room))
     views: list[Any] = [array, array[1:], array.reshape(10, 100), array[5:7].data, array.view("u1"), array.T[:3]]
     del array
     while views:
@@ -78,7 +78,7 @@ def test_a_cycle_is_released_when_it_is_collected() -> None:
     arena, lender = _small()
     block = arena.take(8000)
     arena.commit([block], [1])
-    cycle: list[Any] = [lender.lend(block.first, block.offset, block.room)]
+    cycle: list[Any] = [lender.borrow(block.first, block.offset, block.room)]
     cycle.append(cycle)
     del cycle
     assert not arena._is_free(block)
@@ -119,13 +119,13 @@ def test_views_outlive_arena_lender_and_memory() -> None:
     block = arena.take(8000)
     arena.memory.map[block.offset : block.offset + 5] = b"hello"
     arena.commit([block], [1])
-    view = lender.lend(block.first, block.offset, block.room)
+    view = lender.borrow(block.first, block.offset, block.room)
     own = arena.allocate(8000)
     own[:5] = b"there"
     arena.memory.close()
     del arena, lender, block
     gc.collect()
-    assert bytes(view.cast("B")[:5]) == b"hello"
+    assert bytes(memoryview(view)[:5]) == b"hello"
     assert bytes(own[:5]) == b"there"
 
 
@@ -136,7 +136,7 @@ def test_a_steady_state_takes_no_new_memory() -> None:
     for number in range(5000):
         block = arena.take(8000 + number % 3)
         arena.commit([block], [1])
-        kept.append(lender.lend(block.first, block.offset, block.room))
+        kept.append(lender.borrow(block.first, block.offset, block.room))
         offsets.add(block.offset)
     assert len(offsets) < 20 + 30
 
@@ -207,7 +207,7 @@ def test_releasing_in_order_counts_from_many_threads(monkeypatch: pytest.MonkeyP
 
     def lend() -> None:
         for _ in range(rounds):
-            lender.lend(block.first, block.offset, block.room)
+            lender.borrow(block.first, block.offset, block.room)
 
     running = [threading.Thread(target=lend) for _ in range(threads)]
     for thread in running:
