@@ -1,8 +1,9 @@
-"""One execution of a program: how it begins and the ways in which it ends. `run` or a session drives it."""
+"""One execution of a program: its executor, its beginning and the ways in which it ends. A run or session drives it."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import EffectError, ReactionError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
-from reactorlib.executors.choice import make_executor
 from reactorlib.executors.executor import Executor
+from reactorlib.executors.inline import Inline
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
 from reactorlib.worker.context import current
@@ -53,6 +54,40 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
         program = elaborate(program.cls, **program.parameters)
     program.root.used = True
     return program
+
+
+def make_executor(coordinator: Coordinator) -> Executor:
+    """The executor of a run that is on no ranks."""
+    program, options = coordinator.program, coordinator.options
+    name, reason = options.executor, ""
+    if name == "inline":
+        return Inline(coordinator)
+    # Imported where they are used: a program on one thread starts in three quarters of the time without them.
+    from reactorlib.cpus import available_cpus, gil_enabled
+    from reactorlib.executors.threads import Threads
+    from reactorlib.schedule.partition import partition
+
+    placed = partition(program, int(options.workers or available_cpus()), options.placement)
+    if name == "auto":
+        if len(set(placed.of_node)) < 2:
+            name, reason = "inline", "nothing can run side by side"
+        else:
+            name, why = "threads", "processes need Linux"
+            if not gil_enabled():
+                why = "without a GIL they run in parallel, and hand values over without a copy"
+            elif sys.platform == "linux":
+                name, why = "processes", "threads take turns while the GIL is on"
+            reason = f"something can run side by side; on {name}, as {why}"
+    if name == "inline":
+        executor: Executor = Inline(coordinator)
+    elif name == "threads":
+        executor = Threads(coordinator, placed)
+    else:
+        from reactorlib.executors.processes import Processes  # it needs shared memory
+
+        executor = Processes(coordinator, placed)
+    executor.reason = reason
+    return executor
 
 
 class Execution:

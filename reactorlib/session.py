@@ -11,9 +11,8 @@ from weakref import finalize
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
-from reactorlib.execution import Execution, RunResult, fresh
+from reactorlib.execution import Execution, RunResult, fresh, make_executor
 from reactorlib.executors import ended_runs
-from reactorlib.executors.choice import make_executor
 from reactorlib.executors.executor import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
