@@ -270,7 +270,7 @@ class Worker:
         self.shutdown.is_present = True
 
     def run_last(self, of_node: Sequence[int] | None, failed: Node | None) -> list[str]:
-        """Run these reactions that have not begun yet, however late it is. Returns their errors in words."""
+        """Run the last reactions that have not begun yet, however late it is. Returns their errors in words."""
         raised = []
         for reaction in self.last_reactions(of_node, failed):
             if reaction.index in self.last_begun:
