@@ -123,20 +123,16 @@ class MessageChannel:
         return message
 
     def arrived(self) -> bool:
-        return bool(self._backlog) or self._is_next()
+        number = self._number + 1
+        word: int = self._words[self._slots[number % SLOTS][1]]
+        return bool(self._backlog) or word >> NUMBER >= number
 
     def pull(self) -> None:
         """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
         backlog, self._backlog = self._backlog, deque()
-        while self._is_next():
+        while self.arrived():  # in the ring: the backlog is aside
             backlog.append(self.receive())
         self._backlog = backlog
-
-    def _is_next(self) -> bool:
-        """Whether the next message may be read."""
-        number = self._number + 1
-        word: int = self._words[self._slots[number % SLOTS][1]]
-        return word >> NUMBER >= number
 
     def _await(self) -> None:
         words, number = self._words, self._number + 1
