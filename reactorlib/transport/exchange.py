@@ -65,10 +65,6 @@ class Exchange:
         self.region = _pages(arena_bytes)
         return self.arenas + self.region * self.workers
 
-    def flag_of(self, sender: int, receiver: int) -> int:
-        """Where it says whether the sender has ever opened its channel to the receiver."""
-        return self.used + sender * self.workers + receiver
-
     def lines(self) -> memoryview:
         """The lines of all workers, STATE_WORDS words each."""
         return self.memory.view[LINE : self.used].cast("Q")
@@ -117,9 +113,11 @@ class Endpoint:
         self.codec = Codec(self.arena, dict.fromkeys(range(exchange.workers), self._lender.borrow))
         self.waiter = Waiter(exchange.bells[me], lines, me, check, self._pull, exchange.spin_ns)
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
+        # By sender, then receiver: whether the sender has ever opened its channel to the receiver.
+        self._opened = memory.view[exchange.used : exchange.used + exchange.workers**2]
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
-        self.exchange.memory.map[self.exchange.flag_of(self.me, worker)] = 1
+        self._opened[self.me * self.exchange.workers + worker] = 1
         return self.channel(self.me, worker).send
 
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
@@ -137,8 +135,8 @@ class Endpoint:
         return self._channels[sender, receiver]
 
     def _pull(self) -> None:
-        for sender in range(self.exchange.workers):
-            if self.exchange.memory.map[self.exchange.flag_of(sender, self.me)]:
+        for sender, opened in enumerate(self._opened[self.me :: self.exchange.workers]):
+            if opened:
                 self.channel(sender, self.me).pull()
 
 
