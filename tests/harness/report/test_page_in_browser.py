@@ -86,6 +86,7 @@ def test_the_page_is_whole_and_legible(page, chromium, size, scheme):
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(23, 23, 23)")])
 def test_every_figure_and_table_is_shown_and_figures_are_dark_on_a_dark_page(page, chromium, scheme, paper):
     chromium.open(page.as_uri(), *DESKTOP, scheme)
+    chromium.evaluate(UNFOLD)
     drawn = {path.stem for path in page.parent.glob("figures/*.svg")}
     assert {"breakdown", "scaling", "round_time", "gym_sampling"} <= drawn
     patch = "getComputedStyle(one.querySelector('[id$=patch_1] path')).fill"
