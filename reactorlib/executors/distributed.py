@@ -22,7 +22,7 @@ from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import Event, Reader
+from reactorlib.worker.cells import LARGE_IN_THREADS, Event, Reader, local_buffers
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Call
@@ -43,7 +43,8 @@ class Distributed(Executor):
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        buffers = None if messenger.shares_cells else messenger.buffers(self.splitter.crossing_cells())
+        pooled = local_buffers(LARGE_IN_THREADS)
+        buffers = pooled if messenger.shares_cells else messenger.buffers(self.splitter.crossing_cells())
         super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part

@@ -103,7 +103,7 @@ class ThreadFollower(Follower):
 
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
-        worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None,
+        worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None, buffers=main.buffers,
                         mode_states=main.mode_states, events=main.events, cells=main.cells)  # fmt: skip
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)

@@ -27,7 +27,6 @@ PLAIN_LEAVES = 64
 DEPTH = 32  # values of deeper nesting are pickled, cycles among them
 MOST_INT = 1 << 63  # of a key
 LARGE_BYTES = 7680  # arrays and bytes of this size go into blocks; smaller ones fit into a message
-POOLED_BYTES = 128 * 1024  # from here on glibc asks the system for memory, and gives it back
 
 CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict}
 _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str: "s", bytes: "y"}

@@ -18,6 +18,7 @@ from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, Rea
 from reactorlib.errors import words_of
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import (
+    LARGE_ANYWHERE,
     ActionHandle,
     Buffers,
     Contained,
@@ -152,8 +153,8 @@ class Worker:
         self.events = events or events_of(program)
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
-        self.local_buffers = local_buffers()
-        self.buffers = buffers or self.local_buffers
+        self.buffers = buffers or local_buffers(LARGE_ANYWHERE)
+        self.local_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers(LARGE_ANYWHERE)
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from reactorlib.transport.pool import Pool
-from reactorlib.transport.structure import POOLED_BYTES
+from reactorlib.worker.cells import LARGE_IN_THREADS as POOLED_BYTES
 
 
 def array(pool: Pool, value: int, nbytes: int = POOLED_BYTES) -> np.ndarray:
