@@ -43,8 +43,10 @@ class Distributed(Executor):
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        pooled = local_buffers(LARGE_IN_THREADS)
-        buffers = pooled if messenger.shares_cells else messenger.buffers(self.splitter.crossing_cells())
+        if messenger.shares_cells:
+            buffers = local_buffers(LARGE_IN_THREADS)
+        else:
+            buffers = messenger.buffers(self.splitter.crossing_cells())
         super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part

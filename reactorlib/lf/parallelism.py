@@ -85,11 +85,11 @@ def shared_state(program: LfProgram, parameters: Mapping[str, Any]) -> list[str]
 
 def _modules_of(program: LfProgram, names: Mapping[str, Any]) -> Iterator[ModuleType]:
     """The modules that preambles import from the folders of the program's files."""
-    folders = tuple(f"{path.parent}/" for path in program.files.files)
+    folders = {path.parent for path in program.files.files}
     asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}
     for name, module in sys.modules.copy().items():
         file = getattr(module, "__file__", None) or ""
-        if name in asked and file.endswith(".py") and file.startswith(folders):
+        if name in asked and file.endswith(".py") and not folders.isdisjoint(Path(file).parents):
             yield module
 
 

@@ -113,7 +113,7 @@ class Writer(_Right):
         import numpy as np
 
         kind, buffers = np.dtype(dtype), self._buffers
-        count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
+        count = math.prod(map(int, shape)) if isinstance(shape, tuple | list) else int(shape)
         nbytes = count * kind.itemsize
         if nbytes < buffers.least_bytes or kind.hasobject or kind.subdtype is not None:
             return np.empty(shape, kind)

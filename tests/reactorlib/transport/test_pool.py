@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 
-from reactorlib.transport.pool import Pool
+from reactorlib.transport.pool import MOST_IDLE_BYTES, Pool
 from reactorlib.worker.cells import LARGE_IN_THREADS as POOLED_BYTES
 
 
@@ -35,11 +35,13 @@ def test_memory_that_a_view_refers_to_is_not() -> None:
     assert len({address(other) for other in others}) == 3
 
 
-def test_idle_memory_of_other_sizes_is_given_back_when_more_is_needed() -> None:
+def test_much_idle_memory_is_given_back_when_more_is_needed() -> None:
     pool = Pool()
     array(pool, 1)
+    array(pool, 1, 2 * MOST_IDLE_BYTES)
+    assert [len(free) for free in pool._free.values()] == [1, 1]
     array(pool, 1, 4 * POOLED_BYTES)
-    assert [len(free) for free in pool._free.values()] == [0, 1]
+    assert [len(free) for free in pool._free.values()] == [0, 0, 1]
 
 
 def test_a_forked_process_has_its_own_copy() -> None:
