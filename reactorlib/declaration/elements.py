@@ -121,7 +121,7 @@ class Output(Port[T]):
     kind = "output"
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A NumPy array to fill and pass to `set`, with undefined content, in memory that is used again."""
+        """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy."""
         raise self._declares()
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:

@@ -6,10 +6,10 @@ import threading
 import numpy as np
 
 from reactorlib.transport.pool import MOST_IDLE_BYTES, Pool
-from reactorlib.worker.cells import LARGE_IN_THREADS as POOLED_BYTES
+from reactorlib.worker.cells import LARGE_IN_THREADS
 
 
-def array(pool: Pool, value: int, nbytes: int = POOLED_BYTES) -> np.ndarray:
+def array(pool: Pool, value: int, nbytes: int = LARGE_IN_THREADS) -> np.ndarray:
     made = np.frombuffer(pool.allocate(nbytes), np.uint8, nbytes)
     made.fill(value)
     return made
@@ -40,7 +40,7 @@ def test_much_idle_memory_is_given_back_when_more_is_needed() -> None:
     array(pool, 1)
     array(pool, 1, 2 * MOST_IDLE_BYTES)
     assert [len(free) for free in pool._free.values()] == [1, 1]
-    array(pool, 1, 4 * POOLED_BYTES)
+    array(pool, 1, 4 * LARGE_IN_THREADS)
     assert [len(free) for free in pool._free.values()] == [0, 0, 1]
 
 
