@@ -1,4 +1,4 @@
-"""A worker process from its start to its end: what it runs, and what signals and the death of its parent mean to it."""
+"""A worker process from its start to its end: its work, and its answers to signals and to its parent's death."""
 
 from __future__ import annotations
 
