@@ -1,10 +1,10 @@
 """`python -m benchmarks.ray_options`: which option of Ray makes its rounds shorter?
 
-A round asks eight members for a reply and waits for all. Three backends ask them in their ways. The backend ray-tuned has
-an actor for each. The backends ray-pooled and ray-pooled-compiled have shares: one makes plain calls, the other has a
-compiled graph. Each option has a Ray session and actors of its own. They take turns in blocks with the backend as it is, which takes part twice. Two
-options are Ray's defaults, which all three change. Shows the ratios of rounds per second to the backend as it is. The
-intervals of a table all hold at once with 95 % confidence.
+A round asks eight members for a reply and waits for all. Three backends ask them in their ways. The backend ray-tuned
+has an actor for each. The backends ray-pooled and ray-pooled-compiled have shares: one makes plain calls, the other has
+a compiled graph. Each option has a Ray session and actors of its own. They take turns in blocks with the backend as it
+is, which takes part twice. Two options are Ray's defaults, which all three change. Shows the ratios of rounds per
+second to the backend as it is. The intervals of a table all hold at once with 95 % confidence.
 """
 
 from __future__ import annotations
