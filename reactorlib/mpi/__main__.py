@@ -11,15 +11,20 @@ from __future__ import annotations
 import sys
 from functools import cache, partial
 from pathlib import Path
+from time import monotonic
 from types import ModuleType
 
 from reactorlib.errors import RunError
+from reactorlib.executors.distributed import LONGEST_END_S
 from reactorlib.mpi.ranks import joined
 from reactorlib.mpi.runs import serve
 
 
 def main(arguments: list[str]) -> int:
-    """Run the script, or serve it. The status of the process."""
+    """Run the script, or serve it. The status of the process.
+
+    An error of the script does not abort the job while the others answer: a launcher may report a killed rank's status.
+    """
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
@@ -43,6 +48,13 @@ def main(arguments: list[str]) -> int:
     except SystemExit:
         ranks.request(None)
         raise
+    except Exception:
+        if ranks.is_broken:
+            raise  # which aborts the job
+        sys.excepthook(*sys.exc_info())
+        ranks.leave_by = monotonic() + LONGEST_END_S, 1
+        ranks.request(None)
+        return 1
     ranks.request(None)
     return 0
 

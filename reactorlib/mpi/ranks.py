@@ -52,7 +52,7 @@ class Ranks:
         self.is_served = False  # whether the others serve the first rank: they wait for `request`
         self.is_broken = False  # whether the other ranks may neither receive from this one nor answer
         self.end_session: Callable[[], None] | None = None  # on the first rank, while the others serve one
-        self.leave_by: tuple[float, int] | None = None  # after a signal, when this rank ends by itself, and its status
+        self.leave_by: tuple[float, int] | None = None  # after a signal or an error: when this rank ends, its status
         self._holds = False  # on the first rank, whether the others wait until its program has caught an error
         self._process = os.getpid()
         found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
