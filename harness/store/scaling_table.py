@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.prediction.simulation import MessageCost
+from harness.prediction import MessageCost
 from harness.store.row import Count, OfPoint, Positive, PositiveFinite, Text, one_of
 from harness.store.table import Table
 

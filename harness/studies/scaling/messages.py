@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.prediction.simulation import MessageCost
+from harness.prediction import MessageCost
 from reactorlib import USEC, Bank, Input, Output, Reactor, Span, Timer, connect, reaction, run
 from reactorlib.transport.pickling import dumps
 

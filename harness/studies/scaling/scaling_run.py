@@ -11,8 +11,7 @@ from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
 from harness.plan.grid import Point
-from harness.prediction.simulation import MessageCost
-from harness.prediction.speed_up import WORKERS
+from harness.prediction import WORKERS, MessageCost
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow

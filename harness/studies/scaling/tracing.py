@@ -4,8 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.prediction.simulation import MessageCost
-from harness.prediction.speed_up import predict
+from harness.prediction import MessageCost, predict
 from harness.store.scaling_table import HERE, PAID, PREDICTED
 from harness.studies.scaling.messages import encoded_bytes
 from harness.studies.traced_rounds import shortened, traced

@@ -10,7 +10,7 @@ import pytest
 from harness.measure import block
 from harness.measure.measured_processes import SubjectError
 from harness.plan import worker_counts
-from harness.prediction.speed_up import WORKERS
+from harness.prediction import WORKERS
 from harness.report import contributed, readme
 from harness.report.figures import contributed_figures
 from harness.store import machine

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 
-from harness.prediction.simulation import MessageCost
+from harness.prediction import MessageCost
 from harness.report import study_tables
 from harness.store.phase_table import LAG, LAG_95, LANE_UNITS, LANES, STRAGGLER, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, PREDICTIONS, CostRow, ScalingRow

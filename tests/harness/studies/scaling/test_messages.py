@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from harness.prediction.simulation import MessageCost
+from harness.prediction import MessageCost
 from harness.studies.scaling import messages
 from harness.studies.scaling.messages import Times
 

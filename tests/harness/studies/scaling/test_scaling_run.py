@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.measure.measured_processes import SubjectError
-from harness.prediction.simulation import MessageCost
-from harness.prediction.speed_up import WORKERS
+from harness.prediction import WORKERS, MessageCost
 from harness.store.measurement_table import MEASUREMENTS
 from harness.store.scaling_table import MESSAGES, PREDICTIONS, SCALING
 from harness.studies.scaling import scaling_run

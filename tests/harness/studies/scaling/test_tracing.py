@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from harness.prediction.speed_up import WORKERS
+from harness.prediction import WORKERS
 from harness.store.scaling_table import PREDICTIONS
 from harness.studies.scaling import tracing
 from harness.studies.traced_rounds import shortened, traced

@@ -1,4 +1,8 @@
-"""Simulates tags of a traced run on some number of workers: their steps and messages, in the time that these take.
+"""The scaling of a program, as a calculation: its graph is static, and a traced run has the cost of each reaction.
+
+The prediction for n workers simulates the tags of the traced run on the partition of n workers. With free messages it
+bounds the speed-up of any measurement. With the cost of messages, and on as many processors as there are, it predicts
+the measurement.
 
 The parts are those that an executor of worker processes runs: its partition, its split of a plan, its messages. A
 worker continues until it must wait, on the processor that is free first. Of several that could continue, the one that
@@ -8,8 +12,9 @@ has waited longest does. Nothing is run.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import groupby
 from typing import NamedTuple
 
 from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
@@ -17,8 +22,13 @@ from reactorlib.executors.protocol import CARRYING
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of
 from reactorlib.schedule.split import Splitter
+from reactorlib.worker.trace import Span
+
+WORKERS = (1, 2, 4, 8, 16, 32, 64)
 
 Items = list[Step | Send | Wait]
+# The path of each port that a reaction set, and the bytes of its value.
+Written = Sequence[tuple[str, int]]
 
 
 class MessageCost(NamedTuple):
@@ -37,6 +47,44 @@ class MessageCost(NamedTuple):
 FREE = MessageCost(0.0, 0.0, 0.0, 0.0)
 
 
+def predict(
+    program: Elaborated,
+    spans: Iterable[Span],
+    workers: Sequence[int] = WORKERS,
+    *,
+    cost: MessageCost = FREE,
+    written: Sequence[Written] = (),
+    cores: int | None = None,
+) -> dict[int, float]:
+    """The speed-up over one worker by number of workers, from a traced run (`RunResult.spans`, of any executor).
+
+    `cost` is that of a message between two workers. `written` has for each span the bytes that its reaction set;
+    without it none are paid for. Values that a reaction schedules for an action count as no bytes, as a trace does not
+    have them. On `cores` processors the workers take turns (default: each has its own).
+    """
+    simulations = {count: _Simulation(program, count, cost, cores) for count in workers}
+    totals = dict.fromkeys(simulations, 0.0)
+    work = begun = 0
+    for _, same in groupby(spans, key=lambda span: span.tag):
+        at_tag = list(same)
+        took = {span.reaction: span.ended_ns - span.began_ns for span in at_tag}
+        work += sum(took.values())
+        cells = _cells(program, at_tag, written[begun : begun + len(at_tag)])
+        begun += len(at_tag)
+        for count, simulation in simulations.items():
+            totals[count] += simulation.time_ns(took, cells)
+    return {n: work / totals[n] if totals[n] else 1.0 for n in workers}
+
+
+def _cells(program: Elaborated, at_tag: Sequence[Span], written: Sequence[Written]) -> Mapping[Cell, int]:
+    """The bytes of each cell that was set at a tag."""
+    found: dict[Cell, int] = {}
+    for span, pairs in zip(at_tag, written, strict=False):
+        cells = {program.cell_path(cell): cell for cell in program.reactions[span.reaction].writes} if pairs else {}
+        found.update((cells[path], size) for path, size in pairs)
+    return found
+
+
 class _Tag(NamedTuple):
     """A tag at which certain reactions ran: its plan, and the steps and messages of each worker."""
 
@@ -44,10 +92,10 @@ class _Tag(NamedTuple):
     parts: dict[int, Items]
 
 
-class Simulation:
-    """The tags of one program without modes on a number of workers and processors (default: one for each worker)."""
+class _Simulation:
+    """The tags of one program without modes on a number of workers and processors (None: one for each worker)."""
 
-    def __init__(self, program: Elaborated, workers: int, cost: MessageCost = FREE, cores: int | None = None) -> None:
+    def __init__(self, program: Elaborated, workers: int, cost: MessageCost, cores: int | None) -> None:
         self._program = program
         self._splitter = Splitter(program, partition(program, workers), copies=True)
         self._cost = cost

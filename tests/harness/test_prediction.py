@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.prediction.simulation import MessageCost
-from harness.prediction.speed_up import predict
+from harness.prediction import MessageCost, predict
 from reactorlib import Bank, Input, Output, Program, Reactor, Tag, connect, elaborate, reaction, startup
 from reactorlib.worker.trace import Span
 
