@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.kernel_claims import processes
-from benchmarks.kernel_claims.claim import Claim, lines
-from benchmarks.kernel_claims.measure import measured
+from benchmarks.kernel_claims.claim import Claim, lines, measured
 from benchmarks.kernel_claims.table import PARTS, TINY, Size
 
 ONCE = {"start-up": processes.start_up, "memory": processes.memory, "no-trace": processes.no_trace}

@@ -10,8 +10,7 @@ import pytest
 
 from benchmarks import paths
 from benchmarks.kernel_claims import __main__ as command
-from benchmarks.kernel_claims.claim import Claim, lines
-from benchmarks.kernel_claims.measure import claim
+from benchmarks.kernel_claims.claim import Claim, claim, lines
 from benchmarks.kernel_claims.processes import process_ns
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
 from harness.measure.block import Measured
