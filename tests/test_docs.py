@@ -22,7 +22,7 @@ from harness.cli.commands import COMMANDS, main
 from harness.cli.options import parser
 from harness.report import published
 from harness.report.figures.figure_catalogue import FIGURES
-from harness.studies.advise import screen
+from harness.studies.advise import advising
 from reactorlib.cli import main as kernel_main
 from reactorlib.cli import parsers
 from tests import pages
@@ -158,7 +158,7 @@ def test_the_page_of_command_lines_is_as_its_tool_writes_it():
 def test_the_advice_that_is_shown_is_the_recorded_one(capsys):
     (shown,) = [block for _, block in pages.blocks(DOCS / "your-environment.md") if "a step takes" in block]
     answered = json.loads((ROOT / "results" / "advice" / "advise.json").read_text(encoding="utf-8"))
-    screen.show(answered, Console(width=120, highlight=False, markup=False))
+    advising.show(answered, Console(width=120, highlight=False, markup=False))
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown.splitlines()
 
 
