@@ -12,8 +12,7 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.plan.grid import Grid, Point, backends_of, canonical
-from harness.plan.presets import PRESETS, Preset, Sweep
-from harness.plan.worker_counts import ByCores
+from harness.plan.presets import PRESETS, ByCores, Preset, Sweep
 from workloads.catalogue import BESIDE_A_GIL, WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.errors import UsageError
-from harness.plan import grid, worker_counts
+from harness.plan import grid, presets
 from harness.plan.grid import Grid
 from harness.plan.presets import PRESETS
 from harness.plan.selection import Setting, select
@@ -137,9 +137,9 @@ def machine(monkeypatch):
     """Fakes a number of cores, and memory in GiB."""
 
     def fake(cores, memory_gib=512):
-        monkeypatch.setattr(worker_counts, "available_cpus", lambda: cores)
+        monkeypatch.setattr(presets, "available_cpus", lambda: cores)
         memory = SimpleNamespace(total=memory_gib * 2**30)
-        monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: memory)
+        monkeypatch.setattr(presets.psutil, "virtual_memory", lambda: memory)
 
     return fake
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.measure import block
 from harness.measure.measured_processes import SubjectError
-from harness.plan import worker_counts
+from harness.plan import presets
 from harness.prediction import WORKERS
 from harness.report import contributed, readme
 from harness.report.figures import contributed_figures
@@ -38,9 +38,9 @@ def cores(monkeypatch, made_up):
     """Fakes a number of cores; predictions and blocks are made up."""
 
     def fake(count, there=None):
-        for module in (worker_counts, scaling_run, machine):
+        for module in (presets, scaling_run, machine):
             monkeypatch.setattr(module, "available_cpus", lambda: count)
-        monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: SimpleNamespace(total=512 * 2**30))
+        monkeypatch.setattr(presets.psutil, "virtual_memory", lambda: SimpleNamespace(total=512 * 2**30))
         monkeypatch.setattr(machine.os, "cpu_count", lambda: there or count)
         monkeypatch.setattr(scaling_run, "call", predicted)
 
