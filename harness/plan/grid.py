@@ -209,9 +209,7 @@ def differences(before: Grid, now: Grid) -> str:
     if before.backends != now.backends:
         found.append(f"backends {', '.join(before.backends)} there, {', '.join(now.backends)} here")
     budgeted = before.budget_s is not None and now.budget_s is not None
-    there, here = (
-        {dataclasses.replace(point, trials=1) if budgeted else point for point in grid.points} for grid in (before, now)
-    )
+    there, here = (set((grid.with_trials(1) if budgeted else grid).points) for grid in (before, now))
     if there != here:
         example = min(here - there or there - here, key=lambda point: (point.workload, point.parameters))
         only = f"{len(there - here)} points there are none of this grid's, {len(here - there)} here are new"

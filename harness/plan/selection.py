@@ -100,12 +100,11 @@ def _check_settings(settings: Sequence[Setting], workloads: Sequence[str]) -> No
     """Refuse a parameter that none of the workloads has, and one that is set twice."""
     said: set[tuple[str | None, str]] = set()
     for setting in settings:
-        if setting.workload is not None and setting.workload not in workloads:
-            known = setting.workload in WORKLOADS
-            reason = f"{setting.workload} is not among the workloads chosen: {', '.join(workloads)}"
-            raise UsageError(
-                f"--set {setting}: {reason if known else unknown('workload', setting.workload, workloads)}"
-            )
+        if setting.workload not in (None, *workloads):
+            reason = unknown("workload", setting.workload, workloads)
+            if setting.workload in WORKLOADS:
+                reason = f"{setting.workload} is not among the workloads chosen: {', '.join(workloads)}"
+            raise UsageError(f"--set {setting}: {reason}")
         if (setting.workload, setting.name) in said:
             raise UsageError(f"--set {setting}: {setting.name} is set twice; write all values into one --set")
         said.add((setting.workload, setting.name))

@@ -43,11 +43,8 @@ def _of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
         if votes * 2 <= len(first):
             opinions = ", ".join(f"{backend} {_short(digest)}" for backend, digest in sorted(first.items()))
             return dict.fromkeys(digests, f"{_DIFFERS}no majority among {opinions}")
-    return {
-        key: f"{_DIFFERS}{_short(digest)}, {whose} {_short(expected)}"
-        for key, digest in digests.items()
-        if digest != expected
-    }
+    told = f"{whose} {_short(expected)}"
+    return {key: f"{_DIFFERS}{_short(own)}, {told}" for key, own in digests.items() if own != expected}
 
 
 def _short(digest: str) -> str:

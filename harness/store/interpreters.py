@@ -27,11 +27,9 @@ def find(backends: Iterable[str], given: Mapping[str, str | None]) -> dict[str, 
     for kind in {BACKENDS[name].interpreter: None for name in backends if BACKENDS[name].interpreter}:
         directory, target = _ENVIRONMENTS[kind]
         wanted = given.get(kind) or str(_TREE / directory / "bin" / "python")
-        path = shutil.which(wanted)
-        if path is None:
-            raise UsageError(
-                f"{wanted}: no such interpreter, which the {kind} backends need; make {target} installs it"
-            )
+        if (path := shutil.which(wanted)) is None:
+            needed = f"which the {kind} backends need; make {target} installs it"
+            raise UsageError(f"{wanted}: no such interpreter, {needed}")
         found[kind] = str(Path(path).absolute())  # links stay: in an environment, python is one
     return found
 

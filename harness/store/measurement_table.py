@@ -70,26 +70,12 @@ def derived(
     known = {(point.workload, point.parameters): point for point in points}
     taken = grouped((turn for turn in turns if not turn.copy), lambda turn: turn.trial_key)
     for trial in trials:
-        yield from _rows(run_id, known[trial.point], trial, taken.get(trial.trial_key, ()))
-
-
-def _rows(run_id: str, point: Point, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> Iterator[Measurement]:
-    values = measured(point.task, trial, turns) if trial.ok else {}
-    columns = point.columns
-    for metric, unit in point.units.items():
-        yield Measurement(
-            run_id=run_id,
-            started_at=trial.started_at,
-            backend=trial.backend,
-            workers=trial.workers,
-            trial=trial.trial,
-            metric=metric,
-            value=values.get(metric),
-            unit=unit,
-            digest=trial.digest,
-            status=trial.status,
-            **columns,
-        )
+        point = known[trial.point]
+        values = measured(point.task, trial, taken[trial.trial_key]) if trial.ok else {}
+        names = ("started_at", "backend", "workers", "trial", "digest", "status")
+        common: dict[str, Any] = {"run_id": run_id, **point.columns, **{name: getattr(trial, name) for name in names}}
+        for metric, unit in point.units.items():
+            yield Measurement(metric=metric, value=values.get(metric), unit=unit, **common)
 
 
 def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> dict[str, float]:

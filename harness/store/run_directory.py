@@ -117,8 +117,7 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], give
     found = interpreters.find(grid.backends, given)
     path.mkdir(parents=True, exist_ok=True)
     with _locked(path):
-        present = [name for name in _OWN if (path / name).exists()]
-        if present:
+        if present := [name for name in _OWN if (path / name).exists()]:
             raise UsageError(
                 f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
             )
@@ -157,7 +156,13 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
             raise UsageError(f"{path} has {most} trials of a point; expected --trials {most} or more to add to them")
         stored, grid = stored.with_trials(trials), grid and grid.with_trials(trials)
     paths = interpreters.find(stored.backends, given)
-    _check_same(path, stored, grid, described, machine.describe(paths))
+    here = machine.describe(paths)
+    if differing := differences(stored, grid or stored):
+        raise UsageError(
+            f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"
+        )
+    if differing := machine.differences(described, here):
+        raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
     known = {trial.key for trial in stored.trials()}
     found = TRIALS.read(path)
     for number, one in enumerate(found, start=2):
@@ -194,19 +199,6 @@ def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
     except ParameterError as error:
         reason = status.one_line(str(error))
         raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({reason}); {remedy}") from None
-
-
-def _check_same(
-    path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any], here: Mapping[str, Any]
-) -> None:
-    differing = differences(stored, grid or stored)
-    if differing:
-        raise UsageError(
-            f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"
-        )
-    differing = machine.differences(described, here)
-    if differing:
-        raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
 
 
 @contextlib.contextmanager

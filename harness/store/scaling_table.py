@@ -63,10 +63,8 @@ class CostRow:
     @classmethod
     def of(cls, run_id: str, trial: int, cores: int, costs: MessageCost) -> "list[CostRow]":
         """The rows of a trial."""
-        return [
-            cls(run_id, trial, cores, part, value, "ns/byte" if part == "byte_ns" else "ns")
-            for part, value in costs._asdict().items()
-        ]
+        units = {"byte_ns": "ns/byte"}
+        return [cls(run_id, trial, cores, part, ns, units.get(part, "ns")) for part, ns in costs._asdict().items()]
 
 
 _REMEDY = "remove the file, or write it anew with `harness scaling`"

@@ -79,15 +79,12 @@ class Table(Generic[_Row]):
 
     def _parsed(self, path: Path, lines: Sequence[Sequence[str]]) -> list[_Row]:
         hints = get_type_hints(self.row)
-        blank = [None if NoneType in get_args(hints[name]) else "" for name in self.columns]
+        blank = {name: None if NoneType in get_args(hints[name]) else "" for name in self.columns}
         for number, line in enumerate(lines, start=2):
             if len(line) != len(self.columns):
                 expected = f"expected {len(self.columns)} columns, got {len(line)}"
                 raise UsageError(f"{path}, line {number}: {expected}; {self.remedy}")
-        named = [
-            dict(zip(self.columns, (cell or empty for cell, empty in zip(line, blank, strict=True)), strict=True))
-            for line in lines
-        ]
+        named = [{name: cell or blank[name] for name, cell in zip(self.columns, line, strict=True)} for line in lines]
         try:
             return msgspec.convert(named, list[self.row], strict=False)  # type: ignore[name-defined]
         except msgspec.ValidationError as error:

@@ -92,11 +92,10 @@ def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterato
 def _of_memory(seen: Circumstances) -> Iterator[str]:
     if seen.available_bytes < ENOUGH_MEMORY:
         yield f"{seen.available_bytes / _GIB:.1f} GiB of memory are free; expected {ENOUGH_MEMORY / _GIB:.0f}"
-    if (seen.shared_free_bytes or 0) < STORE_SHARE * seen.total_bytes:
-        yield (
-            f"{SHARED_MEMORY} has {(seen.shared_free_bytes or 0) / _GIB:.1f} GiB free: Ray keeps objects on disk; "
-            f"expected {STORE_SHARE:.0%} of the memory (docker: --shm-size)"
-        )
+    shared = seen.shared_free_bytes or 0
+    if shared < STORE_SHARE * seen.total_bytes:
+        expected = f"expected {STORE_SHARE:.0%} of the memory (docker: --shm-size)"
+        yield f"{SHARED_MEMORY} has {shared / _GIB:.1f} GiB free: Ray keeps objects on disk; {expected}"
 
 
 def _of_surroundings(session: Mapping[str, Any]) -> Iterator[str]:
