@@ -73,11 +73,13 @@ def traced(workload: str, backend: str, task: Any) -> TracedRounds:
     return found[0]
 
 
-def shortened(parameters: Mapping[str, Any], most_messages: int) -> dict[str, Any]:
-    """The parameters with fewer rounds, where they have more than about so many messages or a trace's bytes allow."""
+def shortened(parameters: Mapping[str, Any], most_messages: int, most_rounds: int | None = None) -> dict[str, Any]:
+    """The parameters with fewer rounds, where they have more than this number, about so many messages, or the bytes of
+    a trace allow.
+    """
     actors = parameters.get("actors") or parameters.get("agents") or 1
     messages = actors * parameters.get("messages_per_round", 1)
     most = min(most_messages // messages, _MOST_BYTES // max(1, 2 * bytes_of_round(parameters)))
-    rounds = min(parameters["rounds"], max(_FEWEST_ROUNDS, most))
+    rounds = min(parameters["rounds"], max(_FEWEST_ROUNDS, most), most_rounds or parameters["rounds"])
     warmup_rounds = min(parameters["warmup_rounds"], max(_FEWEST_ROUNDS, rounds // 5))
     return {**parameters, "rounds": rounds, "warmup_rounds": warmup_rounds}

@@ -8,8 +8,9 @@ from harness.measure.measured_processes import SubjectError, call
 from harness.plan.grid import Grid, Point, backends_of
 from harness.store import machine
 from harness.store.phase_table import BREAKDOWN, LANE_UNITS, PhaseRow
-from harness.studies.breakdown.round_parts import NAMES, can, fitting
+from harness.studies.breakdown.round_parts import MOST_MESSAGES, NAMES, can
 from harness.studies.study import Study
+from harness.studies.traced_rounds import shortened
 
 
 def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
@@ -42,7 +43,7 @@ def run(study: Study, names: Sequence[str]) -> list[PhaseRow]:
 
 
 def _run_trial(study: Study, point: Point, backend: str, trial: int) -> list[PhaseRow]:
-    fitted = fitting(point.values, study.most_rounds or point.values["rounds"])
+    fitted = shortened(point.values, MOST_MESSAGES, study.most_rounds)
     started_at, arguments = machine.timestamp(), [point.workload, backend, fitted]
     found, failure = {}, ""
     try:

@@ -1,6 +1,6 @@
-"""Takes rounds apart: every nanosecond of a round belongs to exactly one phase. Pure; records nothing.
+"""Takes rounds apart: every nanosecond of a round belongs to exactly one phase, and one lane is the last of a round.
 
-Seen from the hub, without which no round goes on:
+Records nothing. Seen from the hub, without which no round goes on:
 
 - The time counts as what the hub's lane does. It runs its own code (`hub`), turns values into bytes or back
   (`serialise`), or hands work over (`submit`).
@@ -8,16 +8,25 @@ Seen from the hub, without which no round goes on:
   Suppose that c of them run a worker's code and s serialise. Then c / capacity of the time counts as `compute`, and
   s / capacity as `serialise`. The rest is `wait`, for lanes that have ended already, or not begun.
 - If nobody works, it counts as `transfer`: a message is made or on its way, a process is being woken.
+
+A lane is what does one thing at a time: Ray's actor, a worker process, a thread. Where one process holds several
+workers, they are one lane; so is the hub's, where it works as one of the workers.
 """
 
+import math
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from statistics import fmean, median_low
 
 from harness.grouping import grouped
-from harness.store.phase_table import COMPUTE, PHASES, SERIALISE, TRANSFER, WAIT
+from harness.store.phase_table import COMPUTE, LAG, LAG_95, LANES, PHASES, SERIALISE, STRAGGLER, TRANSFER, WAIT
 from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
 
 # Time, lane, and the lane's state from then on. The state is None while nothing is recorded.
 Change = tuple[int, str, str | None]
+_PART = 0.95
 
 
 def attribute(
@@ -74,3 +83,26 @@ def _changes_of_lane(lane: str, spans: list[LaneSpan]) -> Iterator[Change]:
     while around:
         end, _ = around.pop()
         yield end, lane, around[-1][1] if around else None
+
+
+def stragglers(spans: Iterable[LaneSpan], marks: Sequence[int]) -> dict[str, float]:
+    """Find how often which lane was the last of a round, and how late. The keys are those of `LANE_UNITS`.
+
+    `marks`: the times in ns at which the first round began and at which each ended. Raises ValueError where no worker's
+    code ended in any.
+    """
+    rounds: list[dict[str, int]] = [{} for _ in marks[1:]]  # when each lane ended
+    for lane, kind, _, ended in spans:
+        if kind == COMPUTE and marks[0] < ended <= marks[-1]:
+            ends = rounds[bisect_left(marks, ended) - 1]
+            ends[lane] = max(ended, ends.get(lane, ended))
+    last, lags = Counter[str](), list[float]()
+    for ends, (began, ended) in zip(rounds, pairwise(marks), strict=True):
+        if ends:
+            last[max(sorted(ends), key=ends.__getitem__)] += 1
+            lags.append((max(ends.values()) - median_low(ends.values())) / (ended - began))
+    if not lags:
+        raise ValueError("no worker's code ended within a measured round")
+    not_exceeded = sorted(lags)[math.ceil(_PART * len(lags)) - 1]
+    lanes, most = len(set[str]().union(*rounds)), max(last.values())
+    return {LANES: lanes, STRAGGLER: most / len(lags), LAG: fmean(lags), LAG_95: not_exceeded}

@@ -6,8 +6,7 @@ from typing import Any
 
 from harness.store.phase_table import COMPUTE, HUB, LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, SUBMIT
 from harness.studies.breakdown import phases, ray_spans, spans
-from harness.studies.breakdown.last_lanes import stragglers
-from harness.studies.traced_rounds import MarkingProbe, shortened, traced
+from harness.studies.traced_rounds import MarkingProbe, traced
 from reactorlib.cpus import available_cpus
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
@@ -20,17 +19,12 @@ _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 # The state of the hub's lane outside all spans. On other backends it waits for another lane.
 _OTHERWISE = {**dict.fromkeys(_RAY, HUB), "reactor-inline": SUBMIT}
 # Spans are kept in memory, and Ray keeps its own of every task. About as many messages as this are recorded.
-_MOST_MESSAGES = 4_000
+MOST_MESSAGES = 4_000
 
 
 def can(backend: str) -> bool:
     """Whether the rounds of a backend can be taken apart."""
     return backend in _RAY or backend in _REACTORS
-
-
-def fitting(parameters: Mapping[str, Any], most_rounds: int) -> dict[str, Any]:
-    """The parameters with fewer rounds, where they have more than can be recorded."""
-    return shortened({**parameters, "rounds": min(parameters["rounds"], most_rounds)}, _MOST_MESSAGES)
 
 
 def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -60,7 +54,7 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
         raise RuntimeError("of the workers' code nothing was recorded")
     plain_began_ns, plain_ended_ns = plain.measured
     times |= {ROUND: ended_ns - began_ns, PLAIN_ROUND: plain_ended_ns - plain_began_ns}
-    return {name: time / task.rounds for name, time in times.items()} | stragglers(found, probe.marks)
+    return {name: time / task.rounds for name, time in times.items()} | phases.stragglers(found, probe.marks)
 
 
 def _capacity(backend: str, task: Any) -> int:
