@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 from harness.errors import UsageError
 from harness.measure.measured_processes import SubjectError, call
 from harness.plan.grid import Grid, Point, backends_of
 from harness.store import machine
 from harness.store.phase_table import BREAKDOWN, LANE_UNITS, PhaseRow
+from harness.store.status import OK
 from harness.studies.breakdown.round_parts import MOST_MESSAGES, NAMES, can
 from harness.studies.study import Study
 from harness.studies.traced_rounds import shortened
@@ -44,24 +46,12 @@ def run(study: Study, names: Sequence[str]) -> list[PhaseRow]:
 
 def _run_trial(study: Study, point: Point, backend: str, trial: int) -> list[PhaseRow]:
     fitted = shortened(point.values, MOST_MESSAGES, study.most_rounds)
-    started_at, arguments = machine.timestamp(), [point.workload, backend, fitted]
-    found, failure = {}, ""
+    common: dict[str, Any] = {"run_id": study.run_id, "started_at": machine.timestamp(), **point.columns}
+    common |= {"backend": backend, "trial": trial, "rounds": fitted["rounds"]}
+    arguments = [point.workload, backend, fitted]
     try:
         found = call("harness.studies.breakdown.round_parts:measure", arguments, study.grid.time_limit_s)
+        common["status"] = OK
     except SubjectError as error:
-        failure = str(error)
-    return [
-        PhaseRow(
-            run_id=study.run_id,
-            started_at=started_at,
-            backend=backend,
-            trial=trial,
-            rounds=fitted["rounds"],
-            phase=phase,
-            value=found.get(phase),
-            unit=LANE_UNITS.get(phase, "ns"),
-            status=failure or "ok",
-            **point.columns,
-        )
-        for phase in NAMES
-    ]
+        found, common["status"] = {}, str(error)
+    return [PhaseRow(phase=name, value=found.get(name), unit=LANE_UNITS.get(name, "ns"), **common) for name in NAMES]

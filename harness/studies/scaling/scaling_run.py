@@ -5,6 +5,7 @@ workers.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from harness import quantity
 from harness.measure import block
@@ -15,7 +16,7 @@ from harness.prediction import WORKERS, MessageCost
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow
-from harness.store.status import UNSUPPORTED
+from harness.store.status import OK, UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
 from harness.studies.study import Study
 from reactorlib.cpus import available_cpus
@@ -62,19 +63,13 @@ class _Point:
 
     def _row(self, run_id: str, kind: str, workers: int, outcome: Estimate | str) -> ScalingRow:
         """`outcome`: the speed-up, or why there is none."""
-        found = None if isinstance(outcome, str) else outcome
-        return ScalingRow(
-            run_id=run_id,
-            backend=PARALLEL if kind == MEASURED else TRACED,
-            kind=kind,
-            workers=workers,
-            trials=found.count if found else 0,
-            speedup=found.value if found else None,
-            low=found.low if found else None,
-            high=found.high if found else None,
-            status=outcome if isinstance(outcome, str) else "ok",
-            **self.point.columns,
-        )
+        if isinstance(outcome, str):
+            told: dict[str, Any] = {"trials": 0, "speedup": None, "low": None, "high": None, "status": outcome}
+        else:
+            told = {"trials": outcome.count, "speedup": outcome.value, "low": outcome.low, "high": outcome.high}
+            told["status"] = OK
+        backend = PARALLEL if kind == MEASURED else TRACED
+        return ScalingRow(run_id=run_id, backend=backend, kind=kind, workers=workers, **told, **self.point.columns)
 
     def predict(self, most_rounds: int | None, limit_s: float, cost: MessageCost | str, counts: Sequence[int]) -> None:
         """Trace it once. `cost`: of a message, or why it is not known."""
