@@ -185,12 +185,9 @@ class Answer:
         best = self.best
         if best.backend == LOOP:
             return "Take a plain loop: nothing that was measured is shown to be faster by more than 5 %."
-        beside = ""
-        ray = next((one for one in self.costs if one.backend.startswith("ray-")), None)  # the faster of them
-        if ray is not None and not best.backend.startswith("ray-"):
-            gain = self.found.ratio(ray.backend, best.backend)
-            if gain is not None:
-                beside = f", and {_times(gain)} as fast as the best Ray measured ({ray.backend})"
+        rays = [one.backend for one in self.costs if one.backend.startswith("ray-")]  # the fastest first
+        gain = self.found.ratio(rays[0], best.backend) if rays and best.backend not in rays else None
+        beside = "" if gain is None else f", and {_times(gain)} as fast as the best Ray measured ({rays[0]})"
         told = f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
         fastest, *_ = self.costs
         if fastest is not best:
@@ -216,10 +213,7 @@ class Answer:
     def as_json(self) -> dict[str, Any]:
         steps = self.steps_for_small_share
         return {
-            "env": self.env,
-            "actors": self.actors,
-            "seed": self.seed,
-            "cores": self.cores,
+            **{name: getattr(self, name) for name in ("env", "actors", "seed", "cores")},
             "step_ns": {f"p{part}": self.profile.percentile_ns(part) for part in (50, 95, 99)}
             | {"mean": self.profile.mean_ns},
             "message_bytes": self.profile.message_bytes,
@@ -243,8 +237,7 @@ class Answer:
 
 def label(backend: str) -> str:
     """The usual name of a backend."""
-    known = BACKENDS.get(backend)
-    return known.summary if known else backend
+    return BACKENDS[backend].summary if backend in BACKENDS else backend
 
 
 def _times(estimate: Estimate) -> str:

@@ -98,9 +98,5 @@ def run(
 
 
 def _subject(name: str, backend: str, parameters: Mapping[str, Any], verified: int) -> Subject:
-    return Subject(
-        name,
-        workload_order(WORKLOAD, backend, parameters, verified),
-        matched=bool(verified),
-        pinned=not backend.startswith("ray-"),
-    )
+    order = workload_order(WORKLOAD, backend, parameters, verified)
+    return Subject(name, order, matched=bool(verified), pinned=not backend.startswith("ray-"))
