@@ -61,18 +61,12 @@ class Series(NamedTuple):
     workers: int | None
 
 
+_SLOW = [partial(Waiting, 0.001, 0.2, 100 + 13 * number) for number in range(32)]
+_SKEWED = [partial(Waiting, 0.001 if number % 4 else 0.01, 0.0, 200) for number in range(16)]
 SERIES = {
     "cheap": Series("8 environments without latency (CartPole-v1)", [partial(gymnasium.make, "CartPole-v1")] * 8, None),
-    "latency": Series(
-        "32 environments, steps of 1 ms and resets of 200 ms",
-        [partial(Waiting, 0.001, 0.2, 100 + 13 * number) for number in range(32)],
-        32,
-    ),
-    "skewed": Series(
-        "16 environments, steps of 1 ms, of every fourth 10 ms",
-        [partial(Waiting, 0.001 if number % 4 else 0.01, 0.0, 200) for number in range(16)],
-        16,
-    ),
+    "latency": Series("32 environments, steps of 1 ms and resets of 200 ms", _SLOW, 32),
+    "skewed": Series("16 environments, steps of 1 ms, of every fourth 10 ms", _SKEWED, 16),
 }
 
 

@@ -47,16 +47,16 @@ def read_json(path: Path, kind: Any, remedy: str) -> dict[str, Any]:
     try:
         content: dict[str, Any] = msgspec.json.decode(path.read_bytes())
         msgspec.convert(content, kind)
+        return content
     except FileNotFoundError:
-        raise UsageError(f"{path}: no such file; {remedy}") from None
+        reason = "no such file"
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; {remedy}") from None
+        reason = str(error.strerror)
     except RecursionError:
-        raise UsageError(f"{path}: broken (nested too deep); {remedy}") from None
+        reason = "broken (nested too deep)"
     except msgspec.DecodeError as error:
-        place, reason = explained(error)
-        raise UsageError(f"{path}: broken ({f'{place}: ' if place else ''}{reason}); {remedy}") from None
-    return content
+        reason = f"broken ({': '.join(filter(None, explained(error)))})"
+    raise UsageError(f"{path}: {reason}; {remedy}")
 
 
 def explained(error: msgspec.DecodeError) -> tuple[str, str]:

@@ -11,6 +11,9 @@ Records nothing. Seen from the hub, without which no round goes on:
 
 A lane is what does one thing at a time: Ray's actor, a worker process, a thread. Where one process holds several
 workers, they are one lane; so is the hub's, where it works as one of the workers.
+
+Times are of `time.perf_counter_ns`, which on Linux is one clock for all processes of a machine. In a lane, spans lie
+beside or inside one another, and the innermost counts.
 """
 
 import math
@@ -19,14 +22,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean, median_low
+from typing import NamedTuple
 
 from harness.grouping import grouped
 from harness.store.phase_table import COMPUTE, LAG, LAG_95, LANES, PHASES, SERIALISE, STRAGGLER, TRANSFER, WAIT
-from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
 
 # Time, lane, and the lane's state from then on. The state is None while nothing is recorded.
 Change = tuple[int, str, str | None]
 _PART = 0.95
+BLOCKED = "blocked"  # waiting for another lane
+HUB_LANE = "hub"
+
+
+class LaneSpan(NamedTuple):
+    """One thing that a lane did, in ns."""
+
+    lane: str
+    kind: str
+    began_ns: int
+    ended_ns: int
 
 
 def attribute(

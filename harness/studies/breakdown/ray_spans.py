@@ -21,7 +21,7 @@ from typing import Any
 from unittest import mock
 
 from harness.store.phase_table import COMPUTE, SERIALISE, SUBMIT
-from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
+from harness.studies.breakdown.phases import BLOCKED, HUB_LANE, LaneSpan
 
 # Have Ray report task events, and often.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}

@@ -1,12 +1,14 @@
 """One point on one backend taken apart: a plain run for comparison, then one with spans recorded, in this process."""
 
 import contextlib
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.store.phase_table import COMPUTE, HUB, LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, SUBMIT
-from harness.studies.breakdown import phases, ray_spans, spans
-from harness.studies.traced_rounds import MarkingProbe, traced
+from harness.studies.breakdown import phases, ray_spans
+from harness.studies.breakdown.phases import BLOCKED, HUB_LANE, LaneSpan
+from harness.studies.traced_rounds import MarkingProbe, TracedRounds, traced
 from reactorlib.cpus import available_cpus
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
@@ -45,11 +47,9 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
                 catalogue.run(workload, backend, task, probe)
         else:
             rounds = traced(workload, backend, task)
-            probe, found = rounds.probe, list(spans.of_reactors(rounds))
+            probe, found = rounds.probe, list(_of_reactors(rounds))
     began_ns, ended_ns = probe.measured
-    times = phases.attribute(
-        found, began_ns, ended_ns, _capacity(backend, task), _OTHERWISE.get(backend, spans.BLOCKED)
-    )
+    times = phases.attribute(found, began_ns, ended_ns, _capacity(backend, task), _OTHERWISE.get(backend, BLOCKED))
     if not times[COMPUTE]:
         raise RuntimeError("of the workers' code nothing was recorded")
     plain_began_ns, plain_ended_ns = plain.measured
@@ -63,3 +63,14 @@ def _capacity(backend: str, task: Any) -> int:
         return 1
     parts: int = task.parallel_parts if hasattr(task, "parallel_parts") else task.actors
     return min(available_cpus(), parts)
+
+
+def _of_reactors(rounds: TracedRounds) -> Iterator[LaneSpan]:
+    """The spans of reactions. A reactor that reports rounds is the hub, any other computes for a worker."""
+    kinds = []
+    for one in rounds.program.reactions:
+        is_hub = "probe" in inspect.signature(type(one.instance.reactor).__init__).parameters
+        kinds.append(HUB if is_hub else COMPUTE)
+    for span in rounds.spans:
+        lane = f"worker {span.worker}" if span.worker else HUB_LANE
+        yield LaneSpan(lane, kinds[span.reaction], span.began_ns, span.ended_ns)

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.store.phase_table import COMPUTE, HUB, PHASES, SERIALISE, SUBMIT
-from harness.studies.breakdown.phases import attribute
-from harness.studies.breakdown.spans import BLOCKED, LaneSpan
+from harness.studies.breakdown.phases import BLOCKED, LaneSpan, attribute
 
 KINDS = (HUB, COMPUTE, SERIALISE, SUBMIT, BLOCKED)
 

@@ -3,8 +3,7 @@
 import pytest
 
 from harness.store.phase_table import COMPUTE, SERIALISE
-from harness.studies.breakdown.phases import stragglers
-from harness.studies.breakdown.spans import LaneSpan
+from harness.studies.breakdown.phases import LaneSpan, stragglers
 
 MARKS = [1_000, 2_000, 3_000, 5_000]
 
