@@ -76,20 +76,11 @@ class Subject:
 
 
 def workload_order(
-    workload: str,
-    backend: str,
-    parameters: Mapping[str, Any],
-    verify_rounds: int = 0,
-    options: Mapping[str, Any] | None = None,
+    workload: str, backend: str, parameters: Mapping[str, Any], verify_rounds: int = 0, **options: Any
 ) -> dict[str, Any]:
     """The order to run a workload on a backend. `options`: of its `run`, beside the backend's own."""
-    return {
-        "workload": workload,
-        "backend": backend,
-        "parameters": dict(parameters),
-        "verify_rounds": verify_rounds,
-        "options": dict(options or {}),
-    }
+    order: dict[str, Any] = {"workload": workload, "backend": backend, "parameters": dict(parameters)}
+    return order | {"verify_rounds": verify_rounds, "options": options}
 
 
 @dataclass

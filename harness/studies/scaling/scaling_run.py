@@ -99,7 +99,7 @@ class _Point:
 
     def _subject(self, name: str, backend: str, **options: int) -> Subject:
         point = self.point
-        order = workload_order(point.workload, backend, point.values, point.verify_rounds, options)
+        order = workload_order(point.workload, backend, point.values, point.verify_rounds, **options)
         return Subject(name, order, matched=True)
 
 
@@ -121,10 +121,8 @@ def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
             one.measure(counts, f"{point.parameters} {trial}", effort)
             rows = [row for each in found for row in each.rows(study.run_id, counts)]
             SCALING.write(study.path, rows)
-            failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
-            study.tell(
-                f"trial {trial + 1}/{study.trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}"
-            )
+            told = "; ".join(f"{ask}: {failure}" for ask, failure in one.failures.items()) or "ok"
+            study.tell(f"trial {trial + 1}/{study.trials} {point.workload} {point.scenario}: {told}")
     return rows, costs
 
 
