@@ -17,15 +17,13 @@ ONCE = {"start-up": processes.start_up, "memory": processes.memory, "no-trace": 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the parts asked for; 1 if a claim fails."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.kernel_claims", description="Measure what the kernel claims."
-    )
+    about = "Measure what the kernel claims."
+    parser = argparse.ArgumentParser("python -m benchmarks.kernel_claims", description=about)
     known = [*PARTS, *ONCE]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(known)} (default: all)")
     parser.add_argument("--tiny", action="store_true", help="seconds instead of minutes: does it work, not how fast")
     chosen = parser.parse_args(arguments)
-    unknown = [part for part in chosen.parts if part not in known]
-    if unknown:
+    if unknown := [part for part in chosen.parts if part not in known]:
         parser.error(f"no part {', '.join(unknown)}: one of {', '.join(known)}")
     size = TINY if chosen.tiny else Size()
     claims = list[Claim]()

@@ -61,11 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def options() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.regress",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m benchmarks.regress", description=_DESCRIPTION, formatter_class=raw)
     add = parser.add_argument
     add("--base", metavar="COMMIT|DIR", help="default: where this branch left origin/main, else the last commit")
     add("--new", type=Path, default=_ROOT, metavar="DIR", help="the working tree (default: this one)")
@@ -76,17 +73,15 @@ def options() -> argparse.ArgumentParser:
     ):
         add(option, action="append", choices=known, help=f"repeatable (default: {', '.join(usual)})")
     add("--min-effect", type=at_least(float, 0.001), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
-    add(
-        "--trials", type=at_least(int, 1), default=TRIALS, metavar="N", help=f"starts of both trees (default: {TRIALS})"
-    )
+    starts = f"starts of both trees (default: {TRIALS})"
+    add("--trials", type=at_least(int, 1), default=TRIALS, metavar="N", help=starts)
     add("--markdown", action="store_true", help="a table for a page")
     return parser
 
 
 def _subjects(parsed: argparse.Namespace) -> list[Subject]:
     found = list(kernel_subjects([name for name in parsed.kernel or HOT if name != _NONE]))
-    workloads = [name for name in parsed.workload or FAST_WORKLOADS if name != _NONE]
-    if workloads:
+    if workloads := [name for name in parsed.workload or FAST_WORKLOADS if name != _NONE]:
         found += workload_subjects(workloads, parsed.backend or FAST_BACKENDS)
     if not found:
         raise UsageError("nothing is left to measure")
