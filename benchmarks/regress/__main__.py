@@ -89,10 +89,9 @@ def _subjects(parsed: argparse.Namespace) -> list[Subject]:
 
 
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
-    slower = sum(one.judgement is Judgement.REGRESSION for one in found)
-    if not slower:
-        return f"no regression of more than {min_effect:.0%} against {base}"
-    return f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"
+    if slower := sum(one.judgement is Judgement.REGRESSION for one in found):
+        return f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"
+    return f"no regression of more than {min_effect:.0%} against {base}"
 
 
 if __name__ == "__main__":

@@ -142,10 +142,9 @@ class Grid:
 
     def points_of(self, workloads: Sequence[str]) -> list[Point]:
         """The points, or those of the workloads asked for; raises UsageError where there are none."""
-        found = [point for point in self.points if not workloads or point.workload in workloads]
-        if not found:
-            raise UsageError(f"the run has no points of {', '.join(workloads)}")
-        return found
+        if found := [point for point in self.points if not workloads or point.workload in workloads]:
+            return found
+        raise UsageError(f"the run has no points of {', '.join(workloads)}")
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, in the order in which they run."""

@@ -104,8 +104,7 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
     console.print(f"measuring for about {quantity.duration_s(seconds)}, in turns:")
     parameters = {"env": env, "actors": task.actors, "seed": task.seed}
     found = choices.run(parameters, profile, cores, seconds, tell)
-    failure = found.failures.get(choices.LOOP)
-    if failure is not None:
+    if failure := found.failures.get(choices.LOOP):
         raise UsageError(f"{env}: {failure}")
     return Answer(env, task.actors, task.seed, cores, profile, found, isolation)
 

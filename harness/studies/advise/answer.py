@@ -144,13 +144,11 @@ class Answer:
                 "two plain loops with equal seeds computed different things: the environment is not deterministic, and "
                 "a full measurement calls failed what differs from its loop"
             )
-        else:
-            others = [label(name) for name, digest in digests.items() if digest != digests.get(LOOP)]
-            if others:
-                yield (
-                    f"{'; '.join(others)} computed something else than the plain loop: environments of one process "
-                    "share something, such as a random number generator of their class or module"
-                )
+        elif others := [label(name) for name, digest in digests.items() if digest != digests.get(LOOP)]:
+            yield (
+                f"{'; '.join(others)} computed something else than the plain loop: environments of one process "
+                "share something, such as a random number generator of their class or module"
+            )
         for finding in self.isolation.findings if self.isolation is not None else ():
             yield f"the environment depends on more than its seed and actions, {str(finding).rstrip('.')}"
         for name, failure in self.found.failures.items():

@@ -20,10 +20,9 @@ def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
     for name in asked:
         if not can(name):
             raise UsageError(f"the rounds of {name} can't be taken apart, only those of Ray's actors and of reactors")
-    found = [name for name in asked or grid.backends if can(name)]
-    if not found:
-        raise UsageError(f"none of {', '.join(grid.backends)} can be taken apart; name others with --backend")
-    return found
+    if found := [name for name in asked or grid.backends if can(name)]:
+        return found
+    raise UsageError(f"none of {', '.join(grid.backends)} can be taken apart; name others with --backend")
 
 
 def run(study: Study, names: Sequence[str]) -> list[PhaseRow]:

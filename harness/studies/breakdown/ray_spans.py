@@ -54,7 +54,7 @@ def recording() -> Iterator[list[LaneSpan]]:
     end_session = Session.end
 
     def end(session: Session) -> None:
-        spans.extend(_of_actors(ray.timeline))  # while the actors live, who report for themselves
+        spans.extend(list(_of_actors(ray.timeline)))  # while the actors live, who report for themselves
         end_session(session)
 
     wrapped: list[tuple[Any, str, str]] = [
@@ -88,7 +88,7 @@ def _timed(spans: list[LaneSpan], kind: str, function: Callable[..., Any]) -> Ca
     return call
 
 
-def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> list[LaneSpan]:
+def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> Iterator[LaneSpan]:
     """The spans in Ray's timeline, once everything has been reported."""
     give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
     events: list[dict[str, Any]] = []
@@ -99,10 +99,7 @@ def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> list[LaneSpan]:
             break
     # Ray's clock is the system's, in microseconds; ours counts from the start of the machine.
     offset_ns = time.time_ns() - time.perf_counter_ns()
-    spans = []
     for event in events:
-        kind = _KINDS.get(event["name"])
-        if kind is not None:
+        if kind := _KINDS.get(event["name"]):
             began_ns = int(event["ts"] * 1e3) - offset_ns
-            spans.append(LaneSpan(event["tid"], kind, began_ns, began_ns + int(event["dur"] * 1e3)))
-    return spans
+            yield LaneSpan(event["tid"], kind, began_ns, began_ns + int(event["dur"] * 1e3))

@@ -67,10 +67,8 @@ def _capacity(backend: str, task: Any) -> int:
 
 def _of_reactors(rounds: TracedRounds) -> Iterator[LaneSpan]:
     """The spans of reactions. A reactor that reports rounds is the hub, any other computes for a worker."""
-    kinds = []
-    for one in rounds.program.reactions:
-        is_hub = "probe" in inspect.signature(type(one.instance.reactor).__init__).parameters
-        kinds.append(HUB if is_hub else COMPUTE)
+    made = [type(one.instance.reactor).__init__ for one in rounds.program.reactions]
+    kinds = [HUB if "probe" in inspect.signature(one).parameters else COMPUTE for one in made]
     for span in rounds.spans:
         lane = f"worker {span.worker}" if span.worker else HUB_LANE
         yield LaneSpan(lane, kinds[span.reaction], span.began_ns, span.ended_ns)
