@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from harness.store import machine
-from harness.studies.doctor import checkup, circumstances, probes
-from harness.studies.doctor.circumstances import Circumstances
+from harness.studies.doctor import checkup, probes
+from harness.studies.doctor.checkup import Circumstances
 from tests.choice import first
 
 QUIET = Circumstances(
@@ -65,7 +65,7 @@ def test_a_probe_is_a_line_whatever_becomes_of_it(monkeypatch, tmp_path, body, s
 def test_only_what_is_needed_fails_the_command(harness, monkeypatch, name, state, status):
     needed = name in probes.NEEDED
     monkeypatch.setattr(checkup, "probed", lambda name: checkup.ProbeResult(name, state, "no answer", needed))
-    monkeypatch.setattr(circumstances, "WATCHED_S", 0.01)
+    monkeypatch.setattr(checkup, "WATCHED_S", 0.01)
     done = harness("doctor", "--only", name)
     assert done.returncode == status
     assert f"  {state:<7} {name}: no answer" in done.stdout
@@ -89,16 +89,16 @@ def test_only_what_is_needed_fails_the_command(harness, monkeypatch, name, state
     ],
 )
 def test_what_does_harm_is_named(described, session, seen, words):
-    (line,) = circumstances.harms(DESCRIBED | described, SESSION | session, dataclasses.replace(QUIET, **seen))
+    (line,) = checkup.harms(DESCRIBED | described, SESSION | session, dataclasses.replace(QUIET, **seen))
     assert words in line
 
 
 def test_a_quota_is_read_as_it_is_written(tmp_path):
     (tmp_path / "cpu.max").write_text("150000 100000\n")
-    assert circumstances._quota(tmp_path) == 1.5
+    assert checkup._quota(tmp_path) == 1.5
     (tmp_path / "cpu.max").write_text("max 100000\n")
-    assert circumstances._quota(tmp_path) is None
-    assert circumstances._quota(tmp_path / "none") is None
+    assert checkup._quota(tmp_path) is None
+    assert checkup._quota(tmp_path / "none") is None
 
 
 def test_off_linux_the_harness_says_what_it_needs(harness, monkeypatch):
