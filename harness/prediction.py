@@ -85,13 +85,6 @@ def _cells(program: Elaborated, at_tag: Sequence[Span], written: Sequence[Writte
     return found
 
 
-class _Tag(NamedTuple):
-    """A tag at which certain reactions ran: its plan, and the steps and messages of each worker."""
-
-    plan: Plan
-    parts: dict[int, Items]
-
-
 class _Simulation:
     """The tags of one program without modes on a number of workers and processors (None: one for each worker)."""
 
@@ -101,7 +94,8 @@ class _Simulation:
         self._cost = cost
         self._cores = cores or workers
         self._heard = [_hearers(program.graph, trigger.cell) for trigger in program.triggers]
-        self._tags: dict[frozenset[Node], _Tag] = {}
+        # Of the reactions that ran at a tag: the plan, and the steps and messages of each worker.
+        self._tags: dict[frozenset[Node], tuple[Plan, dict[int, Items]]] = {}
         self._delayed: dict[Cell, int] = {}  # bytes of what delayed connections hold, by the cell that will have it
 
     def time_ns(self, took: Mapping[Node, int], written: Mapping[Cell, int]) -> float:
@@ -110,9 +104,9 @@ class _Simulation:
         if ran not in self._tags:
             # A trace has no triggers. Without modes those were present whose reactions all ran.
             plan = plan_of(self._program, {index for index, heard in enumerate(self._heard) if heard and heard <= ran})
-            self._tags[ran] = _Tag(plan, _parts(self._splitter.split(plan), self._program))
-        tag = self._tags[ran]
-        return _simulated(tag.parts, took, self._sizes(tag.plan, written), self._cost, self._cores)
+            self._tags[ran] = plan, _parts(self._splitter.split(plan), self._program)
+        plan, parts = self._tags[ran]
+        return _simulated(parts, took, self._sizes(plan, written), self._cost, self._cores)
 
     def _sizes(self, plan: Plan, written: Mapping[Cell, int]) -> dict[Cell, int]:
         """The bytes of all cells of this tag. Those of delayed connections are kept for a later tag."""
