@@ -69,8 +69,11 @@ class Table(Generic[_Row]):
             raise UsageError(f"{path}: not readable ({reason}); {self.remedy}") from None
         if tuple(header) != self.columns:
             raise UsageError(f"{path}, line 1: expected the columns {','.join(self.columns)}; {self.remedy}")
-        rows = self._parsed(path, lines)
-        self._check_keys(path, rows)
+        rows, seen = self._parsed(path, lines), dict[Hashable, int]()
+        for number, row in enumerate(rows, start=2) if self.key else ():
+            first = seen.setdefault(self.key(row), number)  # type: ignore[misc]
+            if first != number:
+                raise UsageError(f"{path}, line {number}: repeats line {first}; remove one of the two")
         return rows
 
     @property
@@ -95,13 +98,6 @@ class Table(Generic[_Row]):
         if column is not None:
             reason = f"column {column}: {reason.partition(', got ')[0]}, got {named[index][column] or ''!r}"
         raise UsageError(f"{path}, line {index + 2}: {reason}; {self.remedy}")
-
-    def _check_keys(self, path: Path, rows: Sequence[_Row]) -> None:
-        seen: dict[Hashable, int] = {}
-        for number, row in enumerate(rows, start=2) if self.key else ():
-            first = seen.setdefault(self.key(row), number)  # type: ignore[misc]
-            if first != number:
-                raise UsageError(f"{path}, line {number}: repeats line {first}; remove one of the two")
 
 
 def _cell(value: object) -> object:

@@ -35,11 +35,6 @@ class MarkingProbe(Probe):
         """The beginning of the first measured round and the end of each, once all are done."""
         return self._marks[self._first :]
 
-    @property
-    def measured(self) -> tuple[int, int]:
-        """The beginning of the first measured round and the end of the last, once all are done."""
-        return self.marks[0], self.marks[-1]
-
 
 @dataclass(frozen=True)
 class TracedRounds:

@@ -48,11 +48,11 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
         else:
             rounds = traced(workload, backend, task)
             probe, found = rounds.probe, list(_of_reactors(rounds))
-    began_ns, ended_ns = probe.measured
+    began_ns, *_, ended_ns = probe.marks
     times = phases.attribute(found, began_ns, ended_ns, _capacity(backend, task), _OTHERWISE.get(backend, BLOCKED))
     if not times[COMPUTE]:
         raise RuntimeError("of the workers' code nothing was recorded")
-    plain_began_ns, plain_ended_ns = plain.measured
+    plain_began_ns, *_, plain_ended_ns = plain.marks
     times |= {ROUND: ended_ns - began_ns, PLAIN_ROUND: plain_ended_ns - plain_began_ns}
     return {name: time / task.rounds for name, time in times.items()} | phases.stragglers(found, probe.marks)
 

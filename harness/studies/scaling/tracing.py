@@ -27,7 +27,7 @@ def predicted(
     """
     task = catalogue.make_task(workload, shortened(parameters, _MOST_MESSAGES))
     rounds = traced(workload, TRACED, task)
-    began_ns, ended_ns = rounds.probe.measured
+    began_ns, *_, ended_ns = rounds.probe.marks
     # A round is reported inside a reaction, which belongs to the round it ends.
     within = [
         (span, tuple((path, encoded_bytes(value)) for path, value in record.writes))

@@ -41,7 +41,7 @@ def test_what_is_traced_is_all_that_ran_and_leaves_the_workload_as_it_was():
     task = catalogue.make_task("broadcast_gather", POINTS["broadcast_gather"])
     rounds = traced("broadcast_gather", "reactor-inline", task)
     assert module.run_reactors is before
-    began_ns, ended_ns = rounds.probe.measured
+    began_ns, *_, ended_ns = rounds.probe.marks
     within = [span for span in rounds.spans if began_ns <= span.began_ns < ended_ns]
     ran = [rounds.program.reactions[span.reaction].path for span in within]
     assert len(ran) == task.rounds * (task.actors + 1)
