@@ -43,18 +43,12 @@ class ByCores:
     least: int
     each: int = 4
 
-    @property
-    def wanted(self) -> int:
-        return max(self.least, self.each * available_cpus())
-
-    def here(self) -> int:
+    def here(self) -> tuple[int, str]:
+        """The number on this machine, and why it is less than the cores ask for; empty where it is not."""
+        wanted = max(self.least, self.each * available_cpus())
         fitting = int(_MEMORY_SHARE * psutil.virtual_memory().total / _WORKER_BYTES)
-        return max(self.least, min(self.wanted, fitting))
-
-    def shortfall(self) -> str:
-        """Why there are fewer than the cores ask for; empty where there are as many."""
-        count = self.here()
-        return f"{count} workers instead of {self.wanted}: memory has no room for more" if count < self.wanted else ""
+        count = max(self.least, min(wanted, fitting))
+        return count, f"{count} workers instead of {wanted}: memory has no room for more" if count < wanted else ""
 
 
 class Sweep:

@@ -155,8 +155,9 @@ class _Search:
         """A value of a sweep on this machine."""
         if not isinstance(value, ByCores):
             return value
-        self.notes |= dict.fromkeys(filter(None, [value.shortfall()]))
-        return value.here()
+        count, note = value.here()
+        self.notes |= dict.fromkeys(filter(None, [note]))
+        return count
 
     def _parse(self, workload: str, setting: Setting) -> dict[str, Any]:
         """The values of a setting that suit a workload, by their text."""

@@ -114,11 +114,15 @@ def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[
 
     `limits`: variables that the harness sets for every worker. Paths below the working directory are relative to it.
     """
+    root = Path(__file__).parent
+    commit = git(root, "rev-parse", "HEAD")
+    changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
     relevant = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLE_PREFIXES)}
     return {
         "started_at": timestamp(),
         "command": [argument.replace(f"{Path.cwd()}{os.sep}", "") for argument in command],
-        **_commit(),
+        "commit": commit,
+        "dirty": None if changed is None else bool(changed),
         "load_average": list(os.getloadavg()),
         "variables": dict(sorted(relevant.items())),
         "variables_of_workers": dict(limits),
@@ -148,13 +152,6 @@ def _cpu_model() -> str:
     lines = (word(Path("/proc/cpuinfo")) or "").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
-
-
-def _commit() -> dict[str, Any]:
-    root = Path(__file__).parent
-    commit = git(root, "rev-parse", "HEAD")
-    changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
-    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
 
 
 def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:
