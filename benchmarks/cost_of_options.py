@@ -4,8 +4,6 @@ Vectors or pools with an option take turns with a plain one. A line shows the me
 time or speed, and the quartiles. It is for guidance: one start. Vectors are measured in processor time, in one process.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -4,8 +4,6 @@ One list for all who measure the kernel: `benchmarks.regress` compares two trees
 holds them against limits. Imports the runtime that is measured.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

@@ -6,8 +6,6 @@ Each series has environments of one kind. Each start has fresh processes of the 
 They take turns. A line shows the ratio of steps per second. A series ends with the ratio to TorchRL's best way.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 import time

@@ -7,8 +7,6 @@ is, which takes part twice. Two options are Ray's defaults, which all three chan
 second to the backend as it is. The intervals of a table all hold at once with 95 % confidence.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

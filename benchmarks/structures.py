@@ -1,7 +1,5 @@
 """Programs that `overhead` has no shape for: large ones, which are asked once, and tags that a meter counts."""
 
-from __future__ import annotations
-
 from benchmarks.meter import Meter, MeteredProbe
 from reactorlib import (
     HOUR,

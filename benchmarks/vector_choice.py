@@ -4,8 +4,6 @@
 has the median and the worst ratio of the chosen speed and the best one. Each start makes new environments.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from statistics import median

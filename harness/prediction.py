@@ -9,8 +9,6 @@ worker continues until it must wait, on the processor that is free first. Of sev
 has waited longest does. Nothing is run.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush

@@ -1,7 +1,5 @@
 """Each hot path of the kernel, timed by pytest-benchmark. `make bench-kernel` keeps every run."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 

@@ -1,7 +1,5 @@
 """`python -m benchmarks.kernel_claims`: measures, prints the table, exits with 1 where a claim fails."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -1,7 +1,5 @@
 """A claim: a figure over repetitions, its limit, and whether it holds. Those of the table are measured in blocks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Claims about whole processes: start-up, memory over a long run, and the text of a schedule."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ its turns beside it. That is the same with other sizes, another runtime, or a ca
 Times alone inform.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

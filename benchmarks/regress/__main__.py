@@ -1,7 +1,5 @@
 """`python -m benchmarks.regress`: is the working tree slower than a commit? Exit 0 is no, 1 is yes, 2 is unknown."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

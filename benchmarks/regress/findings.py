@@ -4,8 +4,6 @@ A block is the two trees' subjects in fresh processes. A regression is shown by 
 p-values corrected for their number. A slip of one measurement is not repeated some time later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

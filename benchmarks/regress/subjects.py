@@ -1,7 +1,5 @@
 """The subjects of a comparison: the kernel's hot paths, and points of the workloads. Measures nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ environment alone could move a program in memory and change its speed (Mytkowicz
 from `git archive`, which leaves nothing behind in the repository, even if it is killed.
 """
 
-from __future__ import annotations
-
 import shutil
 import tarfile
 import tempfile

@@ -8,8 +8,6 @@ the few before them, up to a limit. Memory decides how many live together. Subje
 waves, each of which shares its sweeps with all pinned ones.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -8,8 +8,6 @@ are stopped between turns, but never Ray's own daemons, which take a stopped pee
 that spin and are resumed all at once take long to share the processors as before.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -10,8 +10,6 @@ An order that cannot run or fails is answered with `unsupported` or `error`. The
 end is answered with `ended`, and the next order comes on the channel. Output goes to the log.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json

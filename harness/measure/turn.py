@@ -8,8 +8,6 @@ cold caches and of waking. For `turn_ns` it runs whole rounds that are timed. Bo
 0 has none. It answers with what the turn took, and how many rounds took how long, and blocks again.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

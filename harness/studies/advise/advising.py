@@ -1,7 +1,5 @@
 """`python -m harness advise`: from the command line to the answer on the screen, its picture and its JSON."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

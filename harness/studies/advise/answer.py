@@ -1,7 +1,5 @@
 """From measurements to an answer: the best backend, the cost of each, and the doubts. Prints nothing."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The cost of a round on each backend with the user's environment: all of them in turns with a plain loop."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence

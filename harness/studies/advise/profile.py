@@ -3,8 +3,6 @@
 `measure` runs in a process of its own: an environment is anybody's code.
 """
 
-from __future__ import annotations
-
 import pickle
 import resource
 import time

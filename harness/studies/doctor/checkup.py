@@ -3,8 +3,6 @@
 It also names circumstances on this machine that would harm a measurement. Changes nothing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 `python -m harness.studies.doctor.probes NAME` runs one and prints its finding in one line. An exception is its failure.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys
