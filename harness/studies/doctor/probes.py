@@ -71,14 +71,9 @@ NEEDED: dict[str, Callable[[], str]] = {
     "ale": _atari,
     "ray": partial(_same, "ray-tuned"),
 }
-EXTRA: dict[str, Callable[[], str]] = {
-    "mpi": _mpi,
-    "nodes": _nodes,
-    **{
-        module.replace("_", "-"): partial(_imported, module)
-        for module in ("envpool", "xronos", "stable_baselines3", "torchrl", "tianshou")
-    },
-}
+_MODULES = ("envpool", "xronos", "stable_baselines3", "torchrl", "tianshou")
+EXTRA: dict[str, Callable[[], str]] = {"mpi": _mpi, "nodes": _nodes}
+EXTRA |= {module.replace("_", "-"): partial(_imported, module) for module in _MODULES}
 
 
 if __name__ == "__main__":
