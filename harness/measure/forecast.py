@@ -1,5 +1,7 @@
 """A forecast of how long trials take, from how long trials took before. Measures nothing."""
 
+import contextlib
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
@@ -22,24 +24,22 @@ class Forecast:
     """
 
     def __init__(self, grid: Grid | None = None, before: Iterable[TrialRecord] = (), source: str = "a guess") -> None:
-        self.source = source
-        self._grid = grid
-        self._own: dict[Key, list[float]] = {}
-        self._before: dict[Key, list[float]] = {}
+        self.source, self._grid = source, grid
+        self._own, self._before = defaultdict[Key, list[float]](list), defaultdict[Key, list[float]](list)
         for one in before:
-            _add(self._before, one.trial_key, one.duration_s)
+            for key in _keys(one.trial_key):
+                self._before[key].append(one.duration_s)
 
     def add(self, trial: Trial, duration_s: float) -> None:
-        _add(self._own, trial.key, duration_s)
+        for key in _keys(trial.key):
+            self._own[key].append(duration_s)
 
     def seconds(self, trials: Iterable[Trial]) -> float:
         """How long these will take one after the other."""
         return sum(self._one(trial) for trial in trials)
 
     def _one(self, trial: Trial) -> float:
-        known = (
-            durations[key] for key in _keys(trial.key) for durations in (self._own, self._before) if key in durations
-        )
+        known = (took[key] for key in _keys(trial.key) for took in (self._own, self._before) if key in took)
         once = fmean(next(known, [_UNKNOWN_SECONDS]))
         return 2 * once if self._grid and trial.backend in self._grid.repeated(trial.point) else once
 
@@ -56,16 +56,9 @@ def _trials(runs: Iterable[Path]) -> list[TrialRecord]:
     """The trials of these runs, without those of broken files."""
     found: list[TrialRecord] = []
     for run in runs:
-        try:
+        with contextlib.suppress(UsageError):
             found += TRIALS.read(run)
-        except UsageError:
-            continue
     return found
-
-
-def _add(durations: dict[Key, list[float]], trial: TrialKey, duration_s: float) -> None:
-    for key in _keys(trial):
-        durations.setdefault(key, []).append(duration_s)
 
 
 def _keys(trial: TrialKey) -> tuple[Key, ...]:

@@ -21,9 +21,7 @@ def predicted(
 ) -> dict[str, dict[str, float]]:
     """The speed-up over one worker in the measured rounds, by kind and number of workers.
 
-    The kinds are those of `scaling_table`. `cost`: of a message.
-
-    Raises UnsupportedError where no reaction runs in the measured rounds.
+    The kinds are those of `scaling_table`. `cost`: of a message. Raises UnsupportedError where no reaction runs then.
     """
     task = catalogue.make_task(workload, shortened(parameters, _MOST_MESSAGES))
     rounds = traced(workload, TRACED, task)
