@@ -69,9 +69,7 @@ def traced(workload: str, backend: str, task: Any) -> TracedRounds:
 
 
 def shortened(parameters: Mapping[str, Any], most_messages: int, most_rounds: int | None = None) -> dict[str, Any]:
-    """The parameters with fewer rounds, where they have more than this number, about so many messages, or the bytes of
-    a trace allow.
-    """
+    """The parameters with at most so many rounds, and fewer where messages or a trace's bytes would be too many."""
     actors = parameters.get("actors") or parameters.get("agents") or 1
     messages = actors * parameters.get("messages_per_round", 1)
     most = min(most_messages // messages, _MOST_BYTES // max(1, 2 * bytes_of_round(parameters)))
