@@ -87,10 +87,8 @@ class _Simulation:
     """The tags of one program without modes on a number of workers and processors (None: one for each worker)."""
 
     def __init__(self, program: Elaborated, workers: int, cost: MessageCost, cores: int | None) -> None:
-        self._program = program
+        self._program, self._cost, self._cores = program, cost, cores or workers
         self._splitter = Splitter(program, partition(program, workers), copies=True)
-        self._cost = cost
-        self._cores = cores or workers
         self._heard = [_hearers(program.graph, trigger.cell) for trigger in program.triggers]
         # Of the reactions that ran at a tag: the plan, and the steps and messages of each worker.
         self._tags: dict[frozenset[Node], tuple[Plan, dict[int, Items]]] = {}

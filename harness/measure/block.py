@@ -208,10 +208,8 @@ class _Living:
     def has_room(self) -> bool:
         """Whether there is memory for one more that is as large as the largest that is not pinned."""
         memory = psutil.virtual_memory()
-        need = max(
-            (self.found[name].peak_bytes for name, one in self.running.items() if not one.subject.pinned), default=0
-        )
-        return bool(memory.available - _MARGIN * need > _FREE_SHARE * memory.total)
+        held = [self.found[name].peak_bytes for name, one in self.running.items() if not one.subject.pinned]
+        return bool(memory.available - _MARGIN * max(held, default=0) > _FREE_SHARE * memory.total)
 
     def end(self, subjects: Sequence[Subject] | None = None, keep: bool = False) -> None:
         """End these, or all. `keep`: but for the processes of those that are kept."""

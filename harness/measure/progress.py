@@ -29,9 +29,7 @@ class Display:
         self, console: Console, missing: Sequence[Trial], forecast: Forecast, budget_s: float | None = None
     ) -> None:
         self._gives_up = time.monotonic() + (math.inf if budget_s is None else budget_s)
-        self._console = console
-        self._left = list(missing)
-        self._forecast = forecast
+        self._console, self._left, self._forecast = console, list(missing), forecast
         self._ratios: dict[Point, dict[str, list[list[float]]]] = {}  # of each subject's blocks, by its name
         self._bar = Progress(
             SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"),

@@ -90,9 +90,8 @@ def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:
     wrong = digests.disagreements(one for one in results.trials if one.point == (point.workload, point.parameters))
     if not wrong:
         return set()
-    results.replace_trials(
-        [replace(one, status=wrong[one.trial_key]) if one.trial_key in wrong else one for one in results.trials]
-    )
+    judged = [replace(one, status=wrong[one.trial_key]) if one.trial_key in wrong else one for one in results.trials]
+    results.replace_trials(judged)
     for (workload, _, backend, index), reason in wrong.items():
         display.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
     return {backend for _, _, backend, _ in wrong}

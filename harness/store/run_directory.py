@@ -27,7 +27,8 @@ Given = Mapping[str, str | None]
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
 EXPECTED = "expected the results of `harness run`"
-_ANOTHER = "restore it, or choose another --output"
+_OTHER = "choose another --output"
+_ANOTHER = f"restore it, or {_OTHER}"
 _OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
 
 
@@ -118,9 +119,7 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], give
     path.mkdir(parents=True, exist_ok=True)
     with _locked(path):
         if present := [name for name in _OWN if (path / name).exists()]:
-            raise UsageError(
-                f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
-            )
+            raise UsageError(f"{path} already holds {present[0]}; add --resume to complete that run, or {_OTHER}")
         made = RunDirectory(path, run_id, grid, machine.describe(found), found)
         made.begin_session(session)
         yield made
@@ -158,19 +157,15 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
     paths = interpreters.find(stored.backends, given)
     here = machine.describe(paths)
     if differing := differences(stored, grid or stored):
-        raise UsageError(
-            f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"
-        )
+        raise UsageError(f"{path} holds another grid ({differing}); repeat its command line, or {_OTHER}")
     if differing := machine.differences(described, here):
-        raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
+        raise UsageError(f"{path} is from another machine ({differing}); {_OTHER}")
     known = {trial.key for trial in stored.trials()}
     found = TRIALS.read(path)
     for number, one in enumerate(found, start=2):
         if one.trial_key not in known:
-            raise UsageError(
-                f"{path / TRIALS.file_name}, line {number}: a trial of another grid "
-                f"({one.workload} {one.backend} trial {one.trial}); choose another --output"
-            )
+            place, told = f"{path / TRIALS.file_name}, line {number}", f"{one.workload} {one.backend} trial {one.trial}"
+            raise UsageError(f"{place}: a trial of another grid ({told}); {_OTHER}")
     turns = TURNS.read(path)
     measured = {turn.trial_key for turn in turns}
     found = [one for one in found if not one.ok or one.trial_key in measured]

@@ -111,22 +111,17 @@ def _draw(answer: Answer, directory: Path) -> Path:
     from harness.report.figures import study_figures  # takes a second
     from plots import page, style
 
-    chart = study_figures.advice(
-        f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
-        " ".join(filter(None, answer.headline())),
-        {one.backend: one.round_ns for one in answer.costs},
-        answer.ideal_ns,
-    )
+    title = f"{answer.env}, {answer.actors} of them on {answer.cores} cores"
+    rounds_ns = {one.backend: one.round_ns for one in answer.costs}
+    chart = study_figures.advice(title, " ".join(filter(None, answer.headline())), rounds_ns, answer.ideal_ns)
     return style.save(page.render(chart), directory / "advise.svg")
 
 
 def show(answered: Answered, console: Console) -> None:
     """Print an answer and the command that measures it in full."""
-    console.print(
-        f"{answered['env']} x {answered['actors']} on {answered['cores']} cores: a step takes "
-        f"{quantity.show(answered['step_ns']['mean'], 'ns')}, its message has "
-        f"{quantity.show(answered['message_bytes'], 'bytes')}\n"
-    )
+    step, size = quantity.show(answered["step_ns"]["mean"], "ns"), quantity.show(answered["message_bytes"], "bytes")
+    about = f"{answered['env']} x {answered['actors']} on {answered['cores']} cores"
+    console.print(f"{about}: a step takes {step}, its message has {size}\n")
     for sentence in answered["sentences"]:
         console.print(sentence)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))

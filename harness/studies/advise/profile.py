@@ -49,8 +49,7 @@ def measure(env: str, seed: int) -> dict[str, Any]:
     environment.check(task.make_environment(), seed)
     sampler = Sampler(task, 0)
     reply = sampler.step_message(0)
-    passed: list[int] = []
-    computed: list[int] = []
+    passed, computed = list[int](), list[int]()
     until, gave_away = time.monotonic() + _LONGEST_S, _switches()
     while len(passed) < _FEWEST_STEPS or (len(passed) < _MOST_STEPS and time.monotonic() < until):
         wall, cpu = time.perf_counter_ns(), time.process_time_ns()

@@ -28,8 +28,7 @@ def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
 def run(study: Study, names: Sequence[str]) -> list[PhaseRow]:
     """Write `breakdown.csv` into the run's directory, trial by trial; returns its rows."""
     BREAKDOWN.check_absent(study.path)
-    rows: list[PhaseRow] = []
-    todo = []
+    rows, todo = list[PhaseRow](), list[tuple[int, Point, str]]()
     for trial in range(study.trials):
         for point in study.points:
             shuffled = backends_of(point.workload, names)

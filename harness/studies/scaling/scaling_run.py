@@ -108,8 +108,7 @@ def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     SCALING.check_absent(study.path)
     found, effort = list(map(_Point, study.points)), replace(block.EFFORT, limit_s=study.grid.time_limit_s)
     counts = worker_counts(available_cpus())
-    rows: list[ScalingRow] = []
-    costs: list[CostRow] = []
+    rows, costs = list[ScalingRow](), list[CostRow]()
     for trial in range(study.trials):
         cost = _message_cost(effort.limit_s)
         if isinstance(cost, MessageCost):
