@@ -16,7 +16,17 @@ def of(turns: Iterable[Turn]) -> dict[str, Any]:
     counts: Counter[int] = Counter()
     for turn in turns:
         counts.update(turn.durations)
-    bins = sorted(counts.elements())
-    # How many rounds do not exceed each percentile.
-    ranks = {f"p{percent}_ns": math.ceil(percent / 100 * len(bins)) for percent in (50, 95, 99)}
-    return {name: math.exp((bins[rank - 1] + 0.5) * BIN) if rank < len(bins) else None for name, rank in ranks.items()}
+    return {f"p{percent}_ns": _percentile(counts, percent / 100) for percent in (50, 95, 99)}
+
+
+def _percentile(counts: Counter[int], part: float) -> float | None:
+    """The time that this part of the rounds does not exceed, if at least one round does."""
+    rank = math.ceil(part * counts.total())
+    if rank == counts.total():
+        return None
+    passed = 0
+    for number in sorted(counts):
+        passed += counts[number]
+        if passed >= rank:
+            break
+    return math.exp((number + 0.5) * BIN)
