@@ -5,6 +5,8 @@ holds them against limits. Imports the runtime that is measured.
 """
 
 import os
+import pathlib
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -63,6 +65,16 @@ def start(meter: Meter, shape: str = "Star", **parameters: Any) -> None:
 def elaboration(meter: Meter, shape: str = "Star", **parameters: Any) -> None:
     """From the class to a program."""
     _repeat(meter, lambda: elaborate(getattr(structures, shape), **(parameters or {"clients": 15})))
+
+
+def front_end(meter: Meter, lines: int = 100) -> None:
+    """From the text of a program in Lingua Franca to one that can run."""
+    from reactorlib.lf import load
+
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory, "Stages.lf")
+        file.write_text(structures.lingua_franca(lines), encoding="utf-8")
+        _repeat(meter, lambda: elaborate(load(file)))
 
 
 class _Counter:

@@ -174,3 +174,41 @@ class Tree(Reactor):
         self.top = Node(depth, children)
         connect(self.asker.request, self.top.request)
         connect(self.top.reply, self.asker.answer)
+
+
+# In Lingua Franca: a reactor with something of everything.
+STAGE = """
+reactor Stage{number}(width: int = 2, period: time = 10 ms) {{
+  preamble {{=
+    def scaled(self, value):
+      return value * self.width
+  =}}
+  input[width] inp: int
+  output[width] out: int
+  timer t(1 ms, period)
+  logical action again(1 ms): int
+  state total: int = 0
+  state seen: list = []
+  reaction(inp) -> out, again {{=
+    for port, other in zip(inp, out):
+      if port.is_present:
+        self.total += port.value
+        other.set(self.scaled(port.value))
+    again.schedule(0, self.total)
+  =}}
+  reaction(again) {{=
+    self.seen.append(again.value)
+  =}} deadline(1 sec) {{=
+    self.total = 0
+  =}}
+}}
+"""
+
+
+def lingua_franca(lines: int) -> str:
+    """A program of about so many lines of Lingua Franca: a chain of reactors, each of its own class."""
+    stages = max(2, lines // (STAGE.count("\n") + 2))
+    classes = "".join(STAGE.format(number=number) for number in range(stages))
+    made = "".join(f"  s{number} = new Stage{number}(width = 3)\n" for number in range(stages))
+    connected = "".join(f"  s{number}.out -> s{number + 1}.inp\n" for number in range(stages - 1))
+    return f"target Python\n{classes}\nmain reactor {{\n{made}{connected}}}\n"

@@ -73,11 +73,12 @@ class Size:
     timers: int = 1_000
     processes: int = 15
     rounds: int = 10_000  # of 1,000 tags each
+    lines: int = 1_000  # of a program's text
 
 
 TINY = Size(
     blocks=1, sweeps=2, many_clients=64, many_reactors=200, bank=50, depth=2, width=4, timers=20, processes=2,
-    rounds=100,
+    rounds=100, lines=100,
 )  # fmt: skip
 
 
@@ -146,6 +147,12 @@ def _elaboration(size: Size) -> Iterator[Row]:
             yield Row(name, more, over=less, at_most=1.5)
 
 
+def _lingua_franca(size: Size) -> Iterator[Row]:
+    name, line = f"{size.lines:,} lines of Lingua Franca", cost(paths.front_end, per=size.lines, lines=size.lines)
+    yield Row(f"reading and elaborating {name}: a line", line)
+    yield Row(f"reading and elaborating {name}: a line / a plain call", line, over=CALL, at_most=2_000)
+
+
 def _idle(size: Size) -> Iterator[Row]:
     timers = "reactors with a waiting timer each"
     shapes = {"Quiet": ("a tag", "idle reactors"), "QuietTimers": ("a tag", timers)}
@@ -163,5 +170,6 @@ PARTS: Mapping[str, Callable[[Size], Iterator[Row]]] = {
     "tracing": _tracing,
     "timers": _timers,
     "elaboration": _elaboration,
+    "lingua-franca": _lingua_franca,
     "idle": _idle,
 }
