@@ -95,4 +95,4 @@ def _figure(name: str, path: Path) -> Markup:
         unique = f"{name}-{identifier}"
         svg = svg.replace(f'id="{identifier}"', f'id="{unique}"').replace(f"#{identifier})", f"#{unique})")
         svg = svg.replace(f'"#{identifier}"', f'"#{unique}"')
-    return Markup(f'<figure aria-label="{escape(figure_catalogue.caption(name))}">{svg}</figure>')
+    return Markup(f'<figure aria-label="{escape(figure_catalogue.FIGURES[name][0])}">{svg}</figure>')

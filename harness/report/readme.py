@@ -209,7 +209,7 @@ def _doubts(summary: Summary) -> str:
 
 
 def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
-    return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
+    return [f"![{figure_catalogue.FIGURES[name][0]}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 
 def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:

@@ -136,14 +136,13 @@ def bar_chart(
     *notes: str,
     everything: bool,
     value: Value = attrgetter("main"),
-    also: Sequence[str] = (RAY_PAPER,),
     text: Callable[[float], str] = quantity.duration,
     most_first: bool = False,
     beside: Callable[[PointSummary], Mapping[str, Estimate]] = lambda _: {},
     published_for: str = "",
 ) -> Chart | None:
     """A panel for each point, with a bar for each backend, the best on top, and published values `beside` them last."""
-    chosen = backends(summary, found.points, everything=everything, also=also)
+    chosen = backends(summary, found.points, everything=everything, also=[RAY_PAPER])
     panels, references = [], False
     for point in found.points:
         values = values_at(point, chosen, value)
@@ -200,7 +199,7 @@ def starts_note(estimates: Iterable[Estimate], shown_by: str = "whiskers") -> st
 def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str, otherwise: str) -> str:
     """The finding of a figure: at how many times the best Ray's speed reactors run at these points."""
     cells = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
-    ratios = sorted((best[0] for cell in cells if (best := cell.best_ray) is not None), key=lambda one: one.value)
+    ratios = [best[0] for cell in cells if (best := cell.best_ray) is not None]
     if not ratios:
         return f"{name}: {otherwise}"
     floor = summary.floors.get(points[0].workload, 1.0)

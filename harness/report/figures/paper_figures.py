@@ -1,9 +1,8 @@
-"""The paper's further figures: broadcast and gather, Q-learning, Traffic Junction, and the cost of a reaction."""
+"""The paper's further figures: broadcast and gather, Q-learning, and Traffic Junction."""
 
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from statistics import fmean
 
@@ -141,17 +140,3 @@ def _seconds_at(share: float, turns: Sequence[RecordedTurn]) -> float:
     at = max(1, bisect_left(done, wanted if wanted < done[-1] else math.floor(wanted)))
     part = (wanted - done[at - 1]) / (done[at] - done[at - 1])
     return (passed[at - 1] + part * (passed[at] - passed[at - 1])) / shared.NS
-
-
-def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
-    """The cost of one reaction or method call, a panel per shape; of a shape in several sizes the largest."""
-    found = shared.sweep(summary, "overhead", "throughput", ["shape", "actors"])
-    largest = {point.parameters["shape"]: point for point in found.points}
-    found = replace(found, points=tuple(largest.values()))
-    scale = Scale("time per reaction or method call", quantity.duration_tick)
-    return shared.bar_chart(
-        summary, found, "No-op reactions", scale,
-        lambda one: f"{str(one.parameters['shape']).replace('_', ' ')}, {one.parameters['actors']:,} members",
-        value=shared.time_of(1), everything=everything,
-        also=["reactor-inline"],  # some shapes have nothing to place on a second worker
-    )  # fmt: skip
