@@ -189,11 +189,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
         readme.update(filled, summarised, drawn)
-    console = _output()
-    if parsed.full:
-        terminal.show_all(summarised, console)
-        console.print()
-    terminal.show_answer(summarised, written, console)
+    terminal.show_answer(summarised, written, _output())
     return 0
 
 
