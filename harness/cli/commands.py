@@ -181,11 +181,10 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if parsed.export:
         print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
         return 0
-    from harness.report import markdown, page, readme  # import matplotlib
+    from harness.report import page, readme  # import matplotlib
     from harness.report.figures import figure_catalogue
 
     drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
-    markdown.write_markdown(summarised)
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
         readme.update(filled, summarised, drawn)

@@ -12,6 +12,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report import paper_claims, report_tables, run_answer
 from harness.report.figures import figure_catalogue
+from harness.report.markdown import to_markdown
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import LOOP, OURS, Summary
 from harness.report.text_table import NOTHING
@@ -29,7 +30,11 @@ _FIRST_FIGURES = ("step_time", "hardware_limit")
 
 
 def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
-    """Write `report.html` into the results directory, with the figures that were drawn in it; returns its path."""
+    """Write `report.md`, and `report.html` with the figures that were drawn, into the results directory.
+
+    Returns the path of the page. Raises OSError.
+    """
+    write_atomically(summary.path / "report.md", to_markdown(summary).encode())
     path = summary.path / PAGE_NAME
     write_atomically(path, render(summary, drawn).encode())
     return path
