@@ -5,7 +5,7 @@ Every ratio is made from the rows of a file alone, so that anyone can make it ag
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -40,6 +40,7 @@ _COLUMNS = (
     "processor", "doubts",
 )  # fmt: skip
 _CLOSE = 1e-6
+_NO_TURNS = RecordedTurns(())
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,7 @@ def place(summary: Summary) -> Path:
 
 
 def write(summary: Summary) -> Path:
-    """Write the contribution of a run; its file. Raises UsageError where the run has none."""
-    path = place(summary)
-    contribution.write(path, of_run(summary))
-    return path
-
-
-def of_run(summary: Summary) -> Contribution:
-    """The contribution of a run. Raises UsageError where it lacks something."""
+    """Write the contribution of a run; its file. Raises UsageError where the run lacks something."""
     metrics = {point.key: point.metric for point in summary.points}
     rows = [row for row in summary.rows if row.metric == metrics[row.point]]
     ahead = [row for row in summary.scaling if (row.kind, row.workers) == (HERE, summary.cores)]
@@ -86,21 +80,20 @@ def of_run(summary: Summary) -> Contribution:
         "outcomes": list(_outcomes(rows, ahead)),
     }
     try:
-        return msgspec.convert(msgspec.to_builtins(content), Contribution)
+        found = msgspec.convert(msgspec.to_builtins(content), Contribution)
     except msgspec.ValidationError as error:
         raise UsageError(f"{summary.path}: {': '.join(filter(None, explained(error)))}") from None
+    path = place(summary)
+    contribution.write(path, found)
+    return path
 
 
 def _outcomes(rows: Sequence[Measurement], predictions: Sequence[ScalingRow]) -> Iterator[PredictionOutcome]:
     ahead = {row.point: row.speedup for row in predictions}
     for point, own in grouped(rows, lambda row: row.point).items():
-        ratio, predicted = _ratios(own).of(OURS, LOOP), ahead.get(point)
+        ratio, predicted = PointRatios(own, _NO_TURNS).of(OURS, LOOP), ahead.get(point)
         measured = ratio.value if ratio else None
         yield PredictionOutcome(*point, predicted, measured, measured / predicted if measured and predicted else None)
-
-
-def _ratios(rows: Sequence[Measurement]) -> PointRatios:
-    return PointRatios(rows, RecordedTurns(()))
 
 
 def read(path: Path) -> Contribution:
@@ -116,10 +109,9 @@ def read(path: Path) -> Contribution:
 
 
 def _same(one: PredictionOutcome, other: PredictionOutcome) -> bool:
-    if replace(one, predicted=None, measured=None, off=None) != replace(other, predicted=None, measured=None, off=None):
-        return False
     pairs = ((one.predicted, other.predicted), (one.measured, other.measured), (one.off, other.off))
-    return all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
+    named = (one.workload, one.parameters) == (other.workload, other.parameters)
+    return named and all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
 
 
 def read_all(directory: Path) -> dict[Path, Contribution]:
@@ -132,24 +124,19 @@ def read_all(directory: Path) -> dict[Path, Contribution]:
 
 def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
     """All points of these files."""
-    return [point for one in found for point in _points(one)]
-
-
-def _points(one: Contribution) -> Iterator[ContributedPoint]:
-    outside = one.outside_cores or 0.0
-    labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
-    for point, own in grouped(one.measurements, lambda row: row.point).items():
-        ratios = _ratios(own)
-        rays = [(ratio, name) for name in ratios.trials if name.startswith(RAY) and (ratio := ratios.of(name, LOOP))]
-        yield ContributedPoint(
-            one,
-            f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else "",
-            f"{point[0]} {own[0].scenario}",
-            f"{point[0]} {labels[point]}",
-            ratios.of(OURS, LOOP),
-            max(rays, key=lambda pair: pair[0].value, default=None),
-            ahead[point],
-        )
+    made = []
+    for one in found:
+        outside = one.outside_cores or 0.0
+        loaded = f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else ""
+        labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
+        for point, own in grouped(one.measurements, lambda row: row.point).items():
+            ratios, name = PointRatios(own, _NO_TURNS), f"{point[0]} {own[0].scenario}"
+            leads = ((ratios.of(backend, LOOP), backend) for backend in ratios.trials if backend.startswith(RAY))
+            known = ((lead, backend) for lead, backend in leads if lead)
+            ray = max(known, key=lambda pair: pair[0].value, default=None)
+            label, ours = f"{point[0]} {labels[point]}", ratios.of(OURS, LOOP)
+            made.append(ContributedPoint(one, loaded, name, label, ours, ray, ahead[point]))
+    return made
 
 
 def table(found: Sequence[ContributedPoint]) -> TextTable:
