@@ -150,14 +150,9 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     every = [cell for point in points for cell in point.cells]
     baselines = [name for name in _SHOWN_BASELINES if any(name in cell.speedups for cell in every)]
     sides = [name for name in SIDE_METRICS if any(name in cell.metrics for cell in every)]
-    columns = (
-        "point",
-        "backend",
-        heading(metric, units[metric]),
-        *(f"x {baseline}" for baseline in baselines),
-        *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
-        "doubts",
-    )
+    headings = (heading(_SIDE_HEADINGS[name], units[name]) for name in sides)
+    speedups = (f"x {baseline}" for baseline in baselines)
+    columns = ("point", "backend", heading(metric, units[metric]), *speedups, *headings, "doubts")
     rows: list[tuple[str, ...]] = []
     best: set[int] = set()
     for point in points:
@@ -165,8 +160,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))
-            label = "" if position else point.label
-            rows.append((label, cell.backend, *_cells(point, cell, baselines, sides)))
+            rows.append(("" if position else point.label, cell.backend, *_cells(point, cell, baselines, sides)))
     return TextTable(workload, columns, tuple(rows), frozenset(best))
 
 
