@@ -127,6 +127,12 @@ def chart(title: str, subtitle: str, panels: Iterable[BarPanel | LinePanel], *no
     return Chart(title, subtitle, drawn, (starts_note(estimates), *notes)) if drawn else None
 
 
+def bars(values: Mapping[str, Estimate], text: Callable[[float], str], *, most_first: bool = False) -> tuple[Bar, ...]:
+    """A bar for each series, the best on top."""
+    ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
+    return tuple(Bar(series, one, text(one.value)) for series, one in ranked)
+
+
 def bar_chart(
     summary: Summary,
     found: PointSet,
@@ -145,12 +151,11 @@ def bar_chart(
     chosen = backends(summary, found.points, everything=everything, also=[RAY_PAPER])
     panels, references = [], False
     for point in found.points:
-        values = values_at(point, chosen, value)
-        ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
+        ranked = bars(values_at(point, chosen, value), text, most_first=most_first)
         references = references or bool(beside(point))
-        bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
-        if bars:
-            panels.append(BarPanel(title(point), scale, bars))
+        shown = (*ranked, *(Bar(series, one, text(one.value)) for series, one in beside(point).items()))
+        if shown:
+            panels.append(BarPanel(title(point), scale, shown))
     published_too = [published_note(published_for)] if references else []
     heading = against_best_ray(summary, found.points, name, scale.label)
     return chart(heading, found.subtitle, panels, *notes, *found.notes, *published_too)
