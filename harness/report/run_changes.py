@@ -145,16 +145,9 @@ def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
             for baseline, after in cell.speedups.items():
                 if was is None or baseline not in was.speedups or baseline not in baselines:
                     continue
-                yield Change(
-                    workload=point.workload,
-                    label=point.label,
-                    backend=cell.backend,
-                    baseline=baseline,
-                    metric=point.metric,
-                    factor=intervals.change(after, was.speedups[baseline]),
-                    before=was.speedups[baseline],
-                    after=after,
-                )
+                place = point.workload, point.label, cell.backend, baseline, point.metric
+                ratio = was.speedups[baseline]
+                yield Change(*place, intervals.change(after, ratio), before=ratio, after=after)
 
 
 def lines(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> list[str]:

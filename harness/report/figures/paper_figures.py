@@ -1,10 +1,9 @@
 """The paper's further figures: broadcast and gather, Q-learning, and Traffic Junction."""
 
-import math
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from statistics import fmean
+
+import numpy as np
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
@@ -18,7 +17,6 @@ _MIB, _MB = 2**20, 10**6
 _NS_PER_MS = 1e6
 _INLINED = 100 * 1024  # bytes: Ray's default of max_direct_call_object_size
 _ROUNDS, _STEPS = 500, 100_000  # of the paper's published values of Q-learning and of Traffic Junction
-_TENTHS = 10
 
 
 def by_actors(summary: Summary, *, everything: bool) -> Chart | None:
@@ -126,17 +124,12 @@ def _elapsed(summary: Summary, point: PointSummary, cell: Cell) -> Points:
         return {}
     steps_per_round = round(cell.main.value * round_ns.value / shared.NS)
     steps = steps_per_round * fmean(sum(turn.rounds for turn in turns) for turns in trials)
-    return {
-        steps * tenth / _TENTHS: intervals.mean([_seconds_at(tenth / _TENTHS, turns) for turns in trials])
-        for tenth in range(1, _TENTHS + 1)
-    }
+    shares = [tenth / 10 for tenth in range(1, 11)]
+    return {steps * share: intervals.mean([_seconds_at(share, turns) for turns in trials]) for share in shares}
 
 
 def _seconds_at(share: float, turns: Sequence[RecordedTurn]) -> float:
     """When this share of the rounds was done; within a turn its rounds are taken to be equally long."""
-    done = list(accumulate((turn.rounds for turn in turns), initial=0))
-    passed = list(accumulate((turn.wall_ns for turn in turns), initial=0))
-    wanted = share * done[-1]
-    at = max(1, bisect_left(done, wanted if wanted < done[-1] else math.floor(wanted)))
-    part = (wanted - done[at - 1]) / (done[at] - done[at - 1])
-    return (passed[at - 1] + part * (passed[at] - passed[at - 1])) / shared.NS
+    done = np.cumsum([0, *(turn.rounds for turn in turns)])
+    passed_ns = np.cumsum([0, *(turn.wall_ns for turn in turns)])
+    return float(np.interp(share * done[-1], done, passed_ns)) / shared.NS
