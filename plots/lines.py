@@ -122,10 +122,10 @@ def _label_ends(axes: Axes, panel: LinePanel) -> None:
     heights: list[float] = []
     for height, _, _ in ends:
         heights.append(max(height, heights[-1] + _APART) if heights else max(0.0, height))
-    over = heights[-1] - 1.0
+    limit = 1.0
     for at in reversed(range(len(heights))):  # back down, where the topmost would leave the panel
-        limit = 1.0 if at == len(heights) - 1 else heights[at + 1] - _APART
-        heights[at] = min(heights[at], limit) if over > 0 else heights[at]
+        heights[at] = min(heights[at], limit)
+        limit = heights[at] - _APART
     for (height, x, look), label_height in zip(ends, heights, strict=True):
         axes.annotate(
             look.label, (x, height), xytext=(1.05, label_height), xycoords="axes fraction", textcoords="axes fraction",

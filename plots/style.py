@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 WIDTH = 5.4  # inches: text stays readable on a phone, where the page shows the figure 360 pixels wide
@@ -117,8 +118,8 @@ def look(series: str) -> Look:
 
 def readable(color: str) -> str:
     """A colour in which text can be read on white."""
-    hue, lightness, saturation = _hls(color)
-    return _hex(hue, min(lightness, _LEAST_CONTRAST), saturation)
+    hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(color))
+    return to_hex(colorsys.hls_to_rgb(hue, min(lightness, _LEAST_CONTRAST), saturation))
 
 
 def ordered(series: Iterable[str]) -> list[str]:
@@ -166,19 +167,12 @@ def dark(color: str) -> str:
     >>> dark("#ffffff"), dark("#000000"), dark("#882255"), dark("#56b4e9")
     ('#171717', '#ededed', '#d8649e', '#58b3e7')
     """
-    hue, lightness, saturation = _hls(color)
+    hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(color))
     if saturation < _GREY:
-        return _hex(hue, _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0)
-    return _hex(hue, max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST))
-
-
-def _hls(color: str) -> tuple[float, float, float]:
-    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return colorsys.rgb_to_hls(red, green, blue)
-
-
-def _hex(hue: float, lightness: float, saturation: float) -> str:
-    return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, lightness, saturation))
+        lightness, saturation = _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0
+    else:
+        lightness, saturation = max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST)
+    return to_hex(colorsys.hls_to_rgb(hue, lightness, saturation))
 
 
 def _settle(figure: Figure) -> None:
