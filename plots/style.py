@@ -17,42 +17,14 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 WIDTH = 5.4  # inches: text stays readable on a phone, where the page shows the figure 360 pixels wide
-INK = "#222222"
+_SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("plots.mplstyle"), use_default_template=False)
+INK: str = _SETTINGS["text.color"]
+FAINT: str = _SETTINGS["xtick.color"]
 ON_COLOR = "#111111"  # text on a light colour, as dark on a dark page
-FAINT = "#6b6b6b"
-GRID = "#dddddd"
 SHADE = "#f3f3f3"
 # On a dark page: the lightness of paper and ink, that of a colour at least, and its saturation at most.
 _DARK_PAPER, _DARK_INK, _DARK_LEAST, _DARK_MOST = 0.09, 0.93, 0.62, 0.75
 _GREY = 0.02  # the saturation of greys at most
-
-_SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same glyphs, hence the same bytes, everywhere
-    "font.size": 9.0,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "figure.facecolor": "white",
-    "grid.color": GRID,
-    "grid.linewidth": 0.7,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "savefig.facecolor": "white",
-    "svg.fonttype": "path",  # no viewer has to own the font
-    "svg.hashsalt": "plots",  # element ids depend on the drawing alone
-    "text.color": INK,
-    "text.parse_math": False,  # names are shown letter by letter, with their dollar signs
-    "xtick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.color": FAINT,
-    "ytick.labelcolor": INK,
-}
 
 
 @dataclass(frozen=True)
