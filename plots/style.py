@@ -5,6 +5,7 @@ without colour. The background is opaque. An SVG is light, and dark on a dark pa
 """
 
 import colorsys
+import csv
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,35 +39,8 @@ class Look:
 
 
 # Of the backends, in order.
-LOOKS = {
-    "serial": Look("serial loop", "#000000", "s"),
-    "reactor-inline": Look("reactors, inline", "#66C2A5", "o"),
-    "reactor-threads": Look("reactors, threads", "#117733", "P"),
-    "reactor-processes": Look("reactors, processes", "#009E73", "D"),
-    "reactor-mpi": Look("reactors, MPI", "#00441B", "*"),
-    "reactor-lf": Look("Lingua Franca source", "#78C679", "1"),
-    "reactor-vector": Look("reactor-vector", "#44803F", "H"),
-    "ray-paper": Look("Ray, as in the paper", "#B03A00", "v"),
-    "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
-    "ray-pooled": Look("Ray, a share per core", "#F28E2B", "8"),
-    "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
-    "ray-pooled-compiled": Look("Ray, shares, compiled", "#F5A623", "$C$"),
-    "rllib": Look("RLlib, two runners", "#A65628", "$R$"),
-    "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
-    "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),
-    "ray-pooled-nodes": Look("Ray, pooled, two nodes", "#E08E45", "$2$"),
-    "gymnasium-sync": Look("Gymnasium, sync", "#A3A3A3", "h"),
-    "gymnasium-async": Look("Gymnasium, async", "#6E6E6E", "X"),
-    "sb3-subproc": Look("Stable-Baselines3", "#8A8A8A", "d"),
-    "torchrl-parallel": Look("TorchRL, parallel", "#4F4F4F", "2"),
-    "tianshou-shmem": Look("Tianshou, shared mem.", "#9B9B9B", "3"),
-    "envpool": Look("EnvPool", "#5C5C5C", "p"),
-    "ale-vector": Look("ALE vector", "#969696", ">"),
-    "xronos": Look("xronos", "#787878", "4"),
-    "lockstep": Look("ceiling: lockstep", "#828282", "_"),
-    "lockstep-threads": Look("lockstep on threads", "#787F8A", "$T$"),
-    "limit": Look("ceiling: copies alone", "#646464", "|"),
-}
+with Path(__file__).with_name("looks.csv").open(encoding="utf-8", newline="") as _file:
+    LOOKS = {row["series"]: Look(row["label"], row["color"], row["marker"]) for row in csv.DictReader(_file)}
 # Series that are no backends: predictions, and what the paper published.
 _FURTHER = {
     "predicted": Look("messages free", "#A1A1A1", "", hollow=True),
