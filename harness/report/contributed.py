@@ -17,6 +17,7 @@ from harness.grouping import grouped
 from harness.report.point_labels import point_labels
 from harness.report.summary import RAY, Summary
 from harness.report.text_table import NOTHING, TextTable
+from harness.report.words import explanation
 from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
@@ -29,12 +30,7 @@ from harness.store.scaling_table import HERE, ScalingRow
 
 PART = "contributed"
 CAPTION = "Speed-up over the loop by cores, predicted and measured"
-EXPLAINED = (
-    "Speed-ups are over `serial` at the same point. Brackets: 95 % intervals, from three starts on. Each run predicts "
-    "them before it measures, from the program's graph and the cost of a message on its machine. 'loaded' is a doubt "
-    "about a machine whose cores other processes kept busy. 'has' is one about a machine with fewer cores than its run "
-    "was given, which the figure leaves out."
-)
+EXPLAINED = explanation("contributed")
 _COLUMNS = (
     "cores", "point", "reactors over the loop", "best Ray over the loop", "predicted", "measured / predicted", "starts",
     "processor", "doubts",

@@ -16,15 +16,12 @@ from harness.report.markdown import to_markdown
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import LOOP, OURS, Summary
 from harness.report.text_table import NOTHING
+from harness.report.words import explanation
 from harness.stats import intervals
 from harness.stats.reference_ceiling import CEILING
 from harness.store.files import write_atomically
 
 PAGE_NAME = "report.html"
-QUESTION = (
-    "Does a fixed communication pattern, compiled before the run, beat Ray's actors for parallel reinforcement "
-    "learning on one multi-core machine, and how near does it come to what the machine can do at all?"
-)
 _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_FIGURES = ("step_time", "hardware_limit")
 
@@ -56,7 +53,7 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
     return environment.get_template("report.html.j2").render(
         summary=summary,
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        question=QUESTION,
+        question=explanation("question"),
         sentences=list(run_answer.sentences(found, summary.cores)),
         answers=found,
         sections=sections,

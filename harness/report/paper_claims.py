@@ -12,6 +12,7 @@ from harness.quantity import counted
 from harness.report import published, threads
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable
+from harness.report.words import explanation
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
@@ -20,14 +21,7 @@ HEADINGS = (
     "claim", "published", "here, against ray-paper", "best Ray", "plain loop", "direction here", "Ray otherwise",
     "starts",
 )  # fmt: skip
-EXPLAINED = (
-    "Of points that the paper also has. 'published': how many times as fast as Ray its reactors were, from the "
-    "lowest of these points to the highest. The next columns show the same of reactors on all cores here. They compare "
-    "with Ray as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
-    "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
-    "and another number of cores. The row of threads is judged by the best Ray. 'Ray otherwise': how many times as "
-    "fast as ray-paper Ray's other backends are. 'starts': behind each ratio of the row."
-)
+EXPLAINED = explanation("claims")
 NOT_MEASURED = "not measured"
 _HYPOTHESIS = "threads without a GIL: faster than Ray, against the best Ray"
 _THEIRS, _OURS = "ray", "lf"

@@ -16,6 +16,7 @@ from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, Summary, in_order
 from harness.report.text_table import NOTHING, TextTable
+from harness.report.words import explanation
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
@@ -64,22 +65,13 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     where = os.path.relpath(summary.path, base)
     runs = readme_claims.answered_by(summary)
     measured = {cell.backend for run in runs for point in run.points for cell in point.cells}
-    told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
+    rays = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
     doubts = report_tables.doubts_told(run_answer.answers(*runs))
-    words = (
-        "A workload has its weakest and its strongest point of all that were measured, by the lead over Ray. "
-        "Bold: the best of the three, and a tie with it. "
-        "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards, but not for choosing the points. "
-        f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(*runs)} "
-        f"On another day a ratio may differ by a factor of up to {readme_claims.OTHER_DAY}, so a smaller lead may not "
-        "repeat. "
-        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
-        + (f"{doubts} " if doubts else "")
-        + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
-        + (f" {told[0].upper()}{told[1:]}." if told else "")
-        + f" {_source(base, *runs)} "
-        f"Made by `python -m harness report {where} --readme README.md`."
-    )
+    words = explanation(
+        "readme", ours=summary.ours, our_summary=BACKENDS[summary.ours].summary, other_day=readme_claims.OTHER_DAY,
+        few=intervals.FEW, floors=report_tables.floors(*runs), doubts=f"{doubts} " if doubts else "",
+        rays=f" {rays[0].upper()}{rays[1:]}." if rays else "", sources=_source(base, *runs), where=where,
+    )  # fmt: skip
     return _page(_picture("step_time", drawn, base), markdown_table(table(*runs)), words)
 
 
@@ -192,12 +184,7 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
         f"`{workload}` could not run: {markdown_text(reason)}. "
         for workload, reason in threads.unsupported(summary).items()
     )
-    words = (
-        f"{lacking}Threads and processes run on one interpreter without a GIL, Ray and `limit` on the suite's own. A "
-        "ratio above 1 favours threads. `serial-nogil` over `serial` is the ratio of the two interpreters. Brackets: "
-        "95 % intervals, from three starts on. Memory is of all processes together, for each environment, actor or "
-        f"agent. {_source(base, summary)} Made by `make readme`."
-    )
+    words = explanation("threads", lacking=lacking, source=_source(base, summary))
     return _page(_picture("threads", drawn, base), *shown, words)
 
 

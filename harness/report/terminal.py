@@ -12,13 +12,10 @@ from harness.report import contributed, report_tables, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable
+from harness.report.words import explanation
 from harness.stats.doubts import ENOUGH_TRIALS
 
 _SHOWN_DOUBTS = 2
-_LEGEND = (
-    "Each row: the point of a workload with the least lead over Ray. 1.25x: reactors are 1.25 times as fast. "
-    "Brackets: 95 % interval. Ceiling: the part reached of loops in lockstep, or of copies alone. It may exceed 100 %."
-)
 _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
@@ -32,7 +29,7 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
     if found:
         console.print()
         console.print(_answer_table(found))
-        console.print(Text(_LEGEND, style="dim"))
+        console.print(Text(explanation("screen"), style="dim"))
         if told := report_tables.doubts_told(found):
             console.print(Text(told, style="dim"))
     else:
