@@ -39,9 +39,7 @@ def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
 
 def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
     """The page: the answer, how far to trust it, a figure, the workloads and the paper's claims. All else is folded."""
-    found = run_answer.answers(summary)
-    sections = report_tables.headlines(summary)
-    urgent = [name for name in (report_tables.FAILED, report_tables.DOUBTED) if name in sections]
+    found, sections = run_answer.answers(summary), report_tables.headlines(summary)
     first = next((name for name in _FIRST_FIGURES if name in drawn), "")
     workloads = grouped(summary.points, lambda point: point.workload)
     of_workload = {one: [name for name in drawn if name != first and name.startswith(one)] for one in workloads}
@@ -50,27 +48,20 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+    names = {"ours": OURS, "serial": LOOP, "ceiling": CEILING, "nothing": NOTHING, "ratio": quantity.ratio}
     return environment.get_template("report.html.j2").render(
+        names,
         summary=summary,
-        style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
         question=explanation("question"),
         sentences=list(run_answer.sentences(found, summary.cores)),
         answers=found,
         sections=sections,
-        urgent=urgent,
         trust=list(_trust(summary, found)),
         first=first,
         workloads=workloads,
         figures_of=of_workload,
-        claims=paper_claims.table(summary),
         figures={name: _figure(name, path) for name, path in drawn.items()},
         more_figures=[name for name in drawn if name not in placed],
-        folded=[name for name in sections if name not in urgent],
-        ours=OURS,
-        serial=LOOP,
-        ceiling=CEILING,
-        nothing=NOTHING,
-        ratio=quantity.ratio,
         report_tables=report_tables,
         paper_claims=paper_claims,
     )

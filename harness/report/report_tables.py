@@ -16,6 +16,7 @@ from harness.stats.judgement import FASTER, SLOWER
 from harness.stats.reference_ceiling import CEILING
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
+URGENT = (FAILED, DOUBTED)
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
 ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
 ANSWER_EXPLAINED = explanation("answer", few=intervals.FEW)
