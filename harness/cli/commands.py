@@ -175,11 +175,9 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     summarised = summary.summarise(_directory(parsed))
-    if parsed.json:
-        print(json.dumps(to_json(summarised), indent=2))
-        return 0
-    if parsed.export:
-        print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
+    export = to_json if parsed.json else EXPORTS.get(parsed.export)
+    if export is not None:
+        print(json.dumps(export(summarised), indent=2))
         return 0
     from harness.report import page, readme  # import matplotlib
     from harness.report.figures import figure_catalogue

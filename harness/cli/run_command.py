@@ -22,7 +22,7 @@ from harness.grouping import grouped
 from harness.measure import forecast, progress, runner
 from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
-from harness.plan.selection import Selection, select
+from harness.plan.selection import select
 from harness.quantity import counted
 from harness.report import contributed
 from harness.report.summary import summarise
@@ -41,7 +41,17 @@ def console_of_progress() -> Console:
 
 def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Run what the options ask for; the exit status."""
-    selection = _select(parsed)
+    selection = select(
+        parsed.preset or DEFAULT_PRESET,
+        workloads=parsed.workload,
+        backends=parsed.backend,
+        settings=[setting(text) for text in parsed.settings],
+        trials=parsed.trials,
+        seed=parsed.seed,
+        time_limit_s=parsed.time_limit,
+        budget_s=parsed.budget,
+        free_threaded=parsed.free_threaded is not None,
+    )
     console = console_of_progress()
     for note in selection.notes:
         console.print(note)
@@ -141,20 +151,6 @@ def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
         except UsageError as error:
             console.print(f"nothing to contribute: {error}")
     return 1 if failed else 0
-
-
-def _select(parsed: argparse.Namespace) -> Selection:
-    return select(
-        parsed.preset or DEFAULT_PRESET,
-        workloads=parsed.workload,
-        backends=parsed.backend,
-        settings=[setting(text) for text in parsed.settings],
-        trials=parsed.trials,
-        seed=parsed.seed,
-        time_limit_s=parsed.time_limit,
-        budget_s=parsed.budget,
-        free_threaded=parsed.free_threaded is not None,
-    )
 
 
 def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) -> AbstractContextManager[RunDirectory]:
