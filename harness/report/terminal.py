@@ -46,25 +46,18 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
 
 def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    rows = [_cells(one) for one in found]
+    rows = [
+        (f"{one.workload}\n{end.point.label}", report_tables.against(end.loop, "\n"),
+         report_tables.against(end.ray, "\n"), report_tables.share(end), str(end.starts),
+         ", ".join(end.doubts) or NOTHING)
+        for one, end in ((one, one.weakest) for one in found)
+    ]  # fmt: skip
     for position, column in enumerate(_COLUMNS):
         words = [word for cell in (column, *(row[position] for row in rows)) for word in cell.split()]
         table.add_column(column, min_width=max(map(len, words)), justify="right" if position in (3, 4) else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     return table
-
-
-def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
-    weakest = one.weakest
-    return (
-        f"{one.workload}\n{weakest.point.label}",
-        report_tables.against(weakest.loop, "\n"),
-        report_tables.against(weakest.ray, "\n"),
-        report_tables.share(weakest),
-        str(weakest.starts),
-        ", ".join(weakest.doubts) or NOTHING,
-    )
 
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
