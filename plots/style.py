@@ -38,19 +38,12 @@ class Look:
     hollow: bool = False
 
 
-# Of the backends, in order.
+# Of the backends, in order, and of series that are none: predictions, and what the paper published.
 with Path(__file__).with_name("looks.csv").open(encoding="utf-8", newline="") as _file:
-    LOOKS = {row["series"]: Look(row["label"], row["color"], row["marker"]) for row in csv.DictReader(_file)}
-# Series that are no backends: predictions, and what the paper published.
-_FURTHER = {
-    "predicted": Look("messages free", "#A1A1A1", "", hollow=True),
-    "predicted_paid": Look("messages paid", "#6E6E6E", "", hollow=True),
-    "predicted_here": Look("on these cores", "#4F4F4F", "", hollow=True),
-    "predicted_first": Look("predicted before", "#4F4F4F", "o", hollow=True),
-    "best-ray": Look("best Ray", "#E69F00", "^"),
-    "published-ray": Look("Ray, published", "#B03A00", "v", hollow=True),
-    "published-lf": Look("Lingua Franca, published", "#117733", "o", hollow=True),
-}
+    LOOKS = {
+        row["series"]: Look(row["label"], row["color"], row["marker"], bool(row["hollow"]))
+        for row in csv.DictReader(_file)
+    }
 _LEAST_CONTRAST = 0.45  # the lightness that text has at most
 
 
@@ -59,7 +52,7 @@ def look(series: str) -> Look:
     base, without_gil, _ = series.partition("-nogil")
     if without_gil:
         return replace(look(base), label=f"{look(base).label}, no GIL", marker="$N$")
-    return LOOKS.get(series) or _FURTHER.get(series) or Look(series, "#999999", "x")
+    return LOOKS.get(series) or Look(series, "#999999", "x")
 
 
 def readable(color: str) -> str:
@@ -70,7 +63,7 @@ def readable(color: str) -> str:
 
 def ordered(series: Iterable[str]) -> list[str]:
     """Each series once, in the order in which they are drawn; unknown ones last, by name."""
-    rank = {name: position for position, name in enumerate((*LOOKS, *_FURTHER))}
+    rank = {name: position for position, name in enumerate(LOOKS)}
     return sorted(set(series), key=lambda name: (rank.get(name, len(rank)), name))
 
 
