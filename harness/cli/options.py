@@ -91,7 +91,6 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     limit = "for each thing that a trial is asked, its start included (default: the preset's)"
     add("--time-limit", type=at_least(float, 0.1, LONGEST_S), metavar="SECONDS", help=limit)
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
-    _add_json(command)
 
 
 def _add_claim(command: argparse.ArgumentParser) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import json
 import math
 import os
 import signal
@@ -74,7 +73,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             left = _expected(opened.missing(), budget_s)
             console.print(f"interrupted with {left} left; to complete them: {command}")
             raise
-        return _conclude(opened, parsed.json, console)
+        return _conclude(opened, console)
 
 
 def _predict(opened: RunDirectory, limit_s: float | None, budget_s: float | None, console: Console) -> float | None:
@@ -128,17 +127,9 @@ def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
     print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
 
 
-def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
+def _conclude(opened: RunDirectory, console: Console) -> int:
     """Print what came out, and write what can be contributed; the exit status."""
     failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
-    if as_json:
-        told = [
-            {"workload": one.workload, "parameters": json.loads(one.parameters), "backend": one.backend}
-            | {"trial": one.trial, "status": one.status}
-            for one in failed.values()
-        ]
-        outcome = {"output": str(opened.path), "run_id": opened.run_id, "rows": len(opened.rows), "failed": told}
-        print(json.dumps(outcome, indent=2))
     if failed:
         console.print(f"{counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
