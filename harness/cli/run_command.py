@@ -22,7 +22,6 @@ from harness.measure import forecast, progress, runner
 from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import select
-from harness.quantity import counted
 from harness.report import contributed
 from harness.report.summary import summarise
 from harness.store import machine, run_directory
@@ -92,7 +91,7 @@ def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
 
 
 def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
-    return f"{'at most ' if budget_s and todo else ''}{counted(len(todo), 'trial')}"
+    return f"{'at most ' if budget_s and todo else ''}{quantity.counted(len(todo), 'trial')}"
 
 
 def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
@@ -131,7 +130,7 @@ def _conclude(opened: RunDirectory, console: Console) -> int:
     """Print what came out, and write what can be contributed; the exit status."""
     failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
     if failed:
-        console.print(f"{counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
+        console.print(f"{quantity.counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")

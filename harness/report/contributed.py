@@ -16,8 +16,7 @@ from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
 from harness.report.summary import RAY, Summary
-from harness.report.text_table import NOTHING, TextTable
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios

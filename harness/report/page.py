@@ -15,8 +15,7 @@ from harness.report.figures import figure_catalogue
 from harness.report.markdown import to_markdown
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import LOOP, OURS, Summary
-from harness.report.text_table import NOTHING
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, explanation
 from harness.stats import intervals
 from harness.stats.reference_ceiling import CEILING
 from harness.store.files import write_atomically

@@ -10,11 +10,9 @@ from typing import Any
 from harness import quantity
 from harness.grouping import grouped
 from harness.plan.metrics import HIGHER_IS_BETTER
-from harness.quantity import counted
 from harness.report import published, threads
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
-from harness.report.text_table import NOTHING, TextTable
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
@@ -49,7 +47,7 @@ def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
             places = {place for place, _, _ in here}
             told = quantity.from_to((ratios[place] for place in places), "{:.2f}x".format)
             if lacking := len(ratios) - len(places):
-                told += f" (without {counted(lacking, 'point')})"
+                told += f" (without {quantity.counted(lacking, 'point')})"
             others = (cell for _, point, _ in here for cell in point.cells if cell.backend.startswith(RAY))
             otherwise = grouped((one for one in others if RAY_PAPER in one.speedups), lambda one: one.backend)
             yield _row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floors.get(workload, 1.0))

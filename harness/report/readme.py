@@ -15,8 +15,7 @@ from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, Summary, in_order
-from harness.report.text_table import NOTHING, TextTable
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution

@@ -7,8 +7,7 @@ from harness.grouping import grouped
 from harness.report import run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
-from harness.report.text_table import NOTHING, TextTable
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals, reference_ceiling
 from harness.stats.doubts import ENOUGH_TRIALS, MEANINGS, SHORT_NS
 from harness.stats.intervals import CONFIDENCE, Estimate

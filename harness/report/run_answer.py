@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.quantity import counted
 from harness.report.summary import LOOP, PointSummary, Summary
 from harness.stats.doubts import KINDS
 from harness.stats.intervals import Estimate
@@ -101,13 +100,13 @@ def answers(*summaries: Summary) -> list[WorkloadAnswer]:
 
 def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[str]:
     """A sentence about the best Ray and one about the plain loop, if they were measured."""
-    where = f"on {counted(cores, 'core')}" if cores else "on all cores"
+    where = f"on {quantity.counted(cores, 'core')}" if cores else "on all cores"
     for name, rival in _RIVALS.items():
         told = [(one, *own) for one in found if (own := one.lowest(rival)) is not None]
         parts = [part for kind in _STANDINGS if (part := _part(told, kind))]
         if parts:
             verb = "have" if parts[0].startswith(TOO_FEW) else "are"
-            first = parts[0].replace(" (", f" of {counted(len(told), 'workload')} (", 1)
+            first = parts[0].replace(" (", f" of {quantity.counted(len(told), 'workload')} (", 1)
             yield f"Compared with {name}, reactors {where} {verb} {'; '.join([first, *parts[1:]])}."
 
 

@@ -6,8 +6,7 @@ from statistics import median
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
-from harness.report.text_table import NOTHING, TextTable
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow

@@ -11,8 +11,7 @@ from harness import quantity
 from harness.report import contributed, report_tables, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
-from harness.report.text_table import NOTHING, TextTable
-from harness.report.words import explanation
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import ENOUGH_TRIALS
 
 _SHOWN_DOUBTS = 2
