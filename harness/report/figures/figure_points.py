@@ -175,15 +175,21 @@ def curves(places: Iterable[tuple[float, Mapping[str, Estimate]]]) -> dict[str, 
     return dict(found)
 
 
-def published_points(figure: str, scenario: str | None = None) -> dict[str, dict[str, Estimate]]:
-    """The paper's points in a figure, by the name that plots have for its series."""
-    return {f"{_PUBLISHED}{name}": one.points for name, one in published.series(figure, scenario).items()}
+def published_curves(figure: str, unit: float = 1, factor: float = 1.0) -> dict[str, dict[float, Estimate]]:
+    """The paper's curves in a figure, by the name that plots have for its series.
+
+    `unit`: of a step of the axis. `factor`: by which the values are larger in ours.
+    """
+    return {
+        f"{_PUBLISHED}{name}": {float(x) * unit: value.scaled(factor) for x, value in one.points.items()}
+        for name, one in published.series(figure).items()
+    }
 
 
-def published_at(figure: str, x: object) -> dict[str, Estimate]:
-    """The paper's times at one place of a figure's axis, in ns, by series."""
-    found = published_points(figure).items()
-    return {name: points[str(x)].scaled(NS) for name, points in found if str(x) in points}
+def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
+    """The paper's values at one place of a figure's axis, by series."""
+    found = published.series(figure).items()
+    return {f"{_PUBLISHED}{name}": one.points[str(x)].scaled(factor) for name, one in found if str(x) in one.points}
 
 
 def published_note(condition: str) -> str:

@@ -42,10 +42,7 @@ def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Sca
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
     own = shared.curves((point.parameters[varied], shared.values_at(point, chosen)) for point in found.points)
-    reference = {
-        series: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
-        for series, points in shared.published_points(figure).items()
-    }
+    reference = shared.published_curves(figure, unit, _NS_PER_MS)
     notes += [shared.published_note(condition)] if reference else []
     sizes = [point.parameters[varied] for point in found.points]
     if varied == "object_bytes" and min(sizes) <= _INLINED < max(sizes):
@@ -64,7 +61,7 @@ def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
         summary, found, "Q-learning", scale,
         lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
         value=shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]), everything=everything,
-        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"]),
+        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
         published_for=f"{_ROUNDS:,} rounds of 16 actors, 100 steps each",
     )  # fmt: skip
 
@@ -79,7 +76,7 @@ def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
 
     def beside(point: PointSummary) -> dict[str, Estimate]:
         agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
-        return {} if busy else shared.published_at("multi_agent_agents", agents)
+        return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
 
     scale = Scale(f"time for {_STEPS:,} steps, from the throughput", quantity.duration_tick)
     return shared.bar_chart(
@@ -99,10 +96,7 @@ def by_steps(summary: Summary, *, everything: bool) -> Chart | None:
         if curves:
             measured.append(point)
             panels.append(_steps_panel(f"{point.parameters['agents']} agents, measured", curves))
-    reference = {
-        name: {float(at): one for at, one in points.items()}
-        for name, points in shared.published_points("multi_agent_episodes").items()
-    }
+    reference = shared.published_curves("multi_agent_episodes")
     if panels and reference:
         panels.append(_steps_panel("4 agents, published in 2024", reference))
     title = shared.against_best_ray(summary, measured, "Traffic Junction", "time elapsed by steps")
