@@ -136,20 +136,16 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
 
 def table(found: Sequence[ContributedPoint]) -> TextTable:
     """A row for each point of each file."""
-    return TextTable("speed-up by cores", _COLUMNS, tuple(map(_row, found)))
-
-
-def _row(one: ContributedPoint) -> tuple[str, ...]:
-    cpu = one.file.machine["cpu"]
-    told = f"has {cpu['cores']} cores" if one.file.oversubscribed else ""
-    return (
-        str(one.file.cores),
-        one.label,
-        quantity.ratio(one.ours) if one.ours else NOTHING,
-        f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
-        quantity.times(one.ahead) if one.ahead else NOTHING,
-        f"{one.ours.value / one.ahead:.2f}" if one.ours and one.ahead else NOTHING,
-        str(one.ours.count) if one.ours else NOTHING,
-        cpu["model"],
-        ", ".join(filter(None, (told, one.loaded))),
-    )
+    rows = []
+    for one in found:
+        cpu, ours, ahead = one.file.machine["cpu"], one.ours, one.ahead
+        fewer = f"has {cpu['cores']} cores" if one.file.oversubscribed else ""
+        speedups = (
+            quantity.ratio(ours) if ours else NOTHING,
+            f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
+            quantity.times(ahead) if ahead else NOTHING,
+            f"{ours.value / ahead:.2f}" if ours and ahead else NOTHING,
+        )
+        starts, doubts = str(ours.count) if ours else NOTHING, ", ".join(filter(None, (fewer, one.loaded)))
+        rows.append((str(one.file.cores), one.label, *speedups, starts, cpu["model"], doubts))
+    return TextTable("speed-up by cores", _COLUMNS, tuple(rows))
