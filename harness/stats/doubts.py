@@ -40,9 +40,4 @@ MEANINGS = {
 }
 BEATS_LIMIT = "beats the ceiling"
 # A doubt in a word or two, by its first word.
-KINDS = {
-    "spread": "spread",
-    "loaded": "loaded",
-    "short": "short turns",
-    "beats": "passes ceiling",
-}
+KINDS = {"spread": "spread", "loaded": "loaded", "short": "short turns", "beats": "passes ceiling"}
