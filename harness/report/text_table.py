@@ -1,4 +1,4 @@
-"""What the terminal and the pages show alike: tables as text, and the explanations of `words.toml`."""
+"""Text that the terminal and the pages show alike: tables, and the explanations of `words.toml`."""
 
 import tomllib
 from dataclasses import dataclass
