@@ -186,7 +186,11 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
         readme.update(filled, summarised, drawn)
-    terminal.show_answer(summarised, written, _output())
+    console = _output()
+    if parsed.full:
+        terminal.show_all(summarised, console)
+        console.print()
+    terminal.show_answer(summarised, written, console)
     return 0
 
 

@@ -119,6 +119,7 @@ def _add_study(command: argparse.ArgumentParser, told: str, rounds: int | None) 
 def _add_report(command: argparse.ArgumentParser) -> None:
     _add_directory(command)
     form = command.add_mutually_exclusive_group()
+    form.add_argument("--full", action="store_true", help="print every table before the answer")
     _add_json(form)
     form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
     every = "draw every backend, not only loop, reactors, best Ray and ceiling"

@@ -1,14 +1,15 @@
-"""A report on the terminal: the answer on one screen."""
+"""A report on the terminal: the answer on one screen, or everything."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
 from harness import quantity
-from harness.report import contributed, report_tables, run_answer
+from harness.report import contributed, markdown, report_tables, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
@@ -69,6 +70,12 @@ def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     if any(one.weakest.starts < ENOUGH_TRIALS for one in found):
         return f"{resume} --trials {ENOUGH_TRIALS}   (more starts)"
     return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"
+
+
+def show_all(summary: Summary, console: Console) -> None:
+    """Print the whole report."""
+    console.print(Markdown(markdown.to_markdown(summary)))
+    console.print()
 
 
 def print_grid(grid: TextTable, console: Console) -> None:
