@@ -1,5 +1,6 @@
 """The content of a figure. The harness computes it, and `plots.page` draws it."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ class Scale:
     label: str
     text: Text = quantity.tick
     log: bool | None = None
-    most: float | None = None
+    most: float = math.inf
 
 
 @dataclass(frozen=True)

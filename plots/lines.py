@@ -36,10 +36,10 @@ def draw(axes: Axes, panel: LinePanel) -> None:
     _label_ends(axes, panel)
 
 
-def _curve(axes: Axes, name: str, points: Points, most: float | None, *, joined: bool) -> None:
+def _curve(axes: Axes, name: str, points: Points, most: float, *, joined: bool) -> None:
     look, xs = style.look(name), sorted(points)
-    cut = {x: points[x] for x in xs if most is not None and points[x].value > most}
-    values = [most if x in cut and most is not None else points[x].value for x in xs]
+    cut = {x: points[x] for x in xs if points[x].value > most}
+    values = [min(points[x].value, most) for x in xs]
     axes.plot(
         xs, values, label=look.label, color=look.color, marker=look.marker, markersize=5.5,
         markerfacecolor="white" if look.hollow else look.color, linewidth=1.1 if look.hollow else 1.7,
@@ -47,7 +47,7 @@ def _curve(axes: Axes, name: str, points: Points, most: float | None, *, joined:
         clip_on=not cut,
     )  # fmt: skip
     for x, one in cut.items():
-        axes.annotate(f"{one.value:.3g}", (x, most or 0), xytext=(0, 5), textcoords="offset points", ha="center",
+        axes.annotate(f"{one.value:.3g}", (x, most), xytext=(0, 5), textcoords="offset points", ha="center",
                       fontsize=8, color=look.color)  # fmt: skip
     sure = [x for x in xs if points[x].decides and x not in cut]
     if sure:
@@ -66,9 +66,7 @@ def _extent(estimates: Sequence[Estimate]) -> Iterator[float]:
 
 
 def _scale_y(axes: Axes, scale: Scale, values: Sequence[float]) -> None:
-    low, high = min(values), max(values)
-    if scale.most is not None:
-        high = min(high, scale.most)
+    low, high = min(values), min(max(values), scale.most)
     log = low > 0 and high > _WIDE_RANGE * low if scale.log is None else scale.log
     if log:
         low, high = low / 1.25, high * 1.25
@@ -115,17 +113,16 @@ def _label_ends(axes: Axes, panel: LinePanel) -> None:
     ends = []
     for name, points in panel.curves.items():
         x = max(points)
-        value = points[x].value if panel.y.most is None else min(points[x].value, panel.y.most)
-        place = to_axes.transform((x, value))
+        place = to_axes.transform((x, min(points[x].value, panel.y.most)))
         ends.append((float(place[1]), float(place[0]), style.look(name)))
     ends.sort(key=lambda end: end[:2])
     heights: list[float] = []
     for height, _, _ in ends:
         heights.append(max(height, heights[-1] + _APART) if heights else max(0.0, height))
-    over = heights[-1] - 1.0
+    limit = 1.0
     for at in reversed(range(len(heights))):  # back down, where the topmost would leave the panel
-        limit = 1.0 if at == len(heights) - 1 else heights[at + 1] - _APART
-        heights[at] = min(heights[at], limit) if over > 0 else heights[at]
+        heights[at] = min(heights[at], limit)
+        limit = heights[at] - _APART
     for (height, x, look), label_height in zip(ends, heights, strict=True):
         axes.annotate(
             look.label, (x, height), xytext=(1.05, label_height), xycoords="axes fraction", textcoords="axes fraction",

@@ -73,12 +73,6 @@ def _write(figure: Figure, title: list[str], subtitle: list[str], notes: list[st
 
 def _phases(chart: Chart) -> list[str]:
     """The phases that any bar has, in the order of the legend."""
-    found = {
-        kind
-        for panel in chart.panels
-        if isinstance(panel, BarPanel)
-        for bar in panel.bars
-        for kind, length in bar.parts
-        if length
-    }
+    shown = [bar for panel in chart.panels if isinstance(panel, BarPanel) for bar in panel.bars]
+    found = {kind for bar in shown for kind, length in bar.parts if length}
     return [name for name in bars.PHASES if name in found]

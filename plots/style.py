@@ -5,6 +5,7 @@ without colour. The background is opaque. An SVG is light, and dark on a dark pa
 """
 
 import colorsys
+import csv
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,45 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 WIDTH = 5.4  # inches: text stays readable on a phone, where the page shows the figure 360 pixels wide
-INK = "#222222"
+_SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("plots.mplstyle"), use_default_template=False)
+INK: str = _SETTINGS["text.color"]
+FAINT: str = _SETTINGS["xtick.color"]
 ON_COLOR = "#111111"  # text on a light colour, as dark on a dark page
-FAINT = "#6b6b6b"
-GRID = "#dddddd"
 SHADE = "#f3f3f3"
 # On a dark page: the lightness of paper and ink, that of a colour at least, and its saturation at most.
 _DARK_PAPER, _DARK_INK, _DARK_LEAST, _DARK_MOST = 0.09, 0.93, 0.62, 0.75
 _GREY = 0.02  # the saturation of greys at most
-
-_SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same glyphs, hence the same bytes, everywhere
-    "font.size": 9.0,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "figure.facecolor": "white",
-    "grid.color": GRID,
-    "grid.linewidth": 0.7,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "savefig.facecolor": "white",
-    "svg.fonttype": "path",  # no viewer has to own the font
-    "svg.hashsalt": "plots",  # element ids depend on the drawing alone
-    "text.color": INK,
-    "text.parse_math": False,  # names are shown letter by letter, with their dollar signs
-    "xtick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.color": FAINT,
-    "ytick.labelcolor": INK,
-}
 
 
 @dataclass(frozen=True)
@@ -64,46 +38,12 @@ class Look:
     hollow: bool = False
 
 
-# Of the backends, in order.
-LOOKS = {
-    "serial": Look("serial loop", "#000000", "s"),
-    "reactor-inline": Look("reactors, inline", "#66C2A5", "o"),
-    "reactor-threads": Look("reactors, threads", "#117733", "P"),
-    "reactor-processes": Look("reactors, processes", "#009E73", "D"),
-    "reactor-mpi": Look("reactors, MPI", "#00441B", "*"),
-    "reactor-lf": Look("Lingua Franca source", "#78C679", "1"),
-    "reactor-vector": Look("reactor-vector", "#44803F", "H"),
-    "ray-paper": Look("Ray, as in the paper", "#B03A00", "v"),
-    "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
-    "ray-pooled": Look("Ray, a share per core", "#F28E2B", "8"),
-    "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
-    "ray-pooled-compiled": Look("Ray, shares, compiled", "#F5A623", "$C$"),
-    "rllib": Look("RLlib, two runners", "#A65628", "$R$"),
-    "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
-    "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),
-    "ray-pooled-nodes": Look("Ray, pooled, two nodes", "#E08E45", "$2$"),
-    "gymnasium-sync": Look("Gymnasium, sync", "#A3A3A3", "h"),
-    "gymnasium-async": Look("Gymnasium, async", "#6E6E6E", "X"),
-    "sb3-subproc": Look("Stable-Baselines3", "#8A8A8A", "d"),
-    "torchrl-parallel": Look("TorchRL, parallel", "#4F4F4F", "2"),
-    "tianshou-shmem": Look("Tianshou, shared mem.", "#9B9B9B", "3"),
-    "envpool": Look("EnvPool", "#5C5C5C", "p"),
-    "ale-vector": Look("ALE vector", "#969696", ">"),
-    "xronos": Look("xronos", "#787878", "4"),
-    "lockstep": Look("ceiling: lockstep", "#828282", "_"),
-    "lockstep-threads": Look("lockstep on threads", "#787F8A", "$T$"),
-    "limit": Look("ceiling: copies alone", "#646464", "|"),
-}
-# Series that are no backends: predictions, and what the paper published.
-_FURTHER = {
-    "predicted": Look("messages free", "#A1A1A1", "", hollow=True),
-    "predicted_paid": Look("messages paid", "#6E6E6E", "", hollow=True),
-    "predicted_here": Look("on these cores", "#4F4F4F", "", hollow=True),
-    "predicted_first": Look("predicted before", "#4F4F4F", "o", hollow=True),
-    "best-ray": Look("best Ray", "#E69F00", "^"),
-    "published-ray": Look("Ray, published", "#B03A00", "v", hollow=True),
-    "published-lf": Look("Lingua Franca, published", "#117733", "o", hollow=True),
-}
+# Of the backends, in order, and of series that are none: predictions, and what the paper published.
+with Path(__file__).with_name("looks.csv").open(encoding="utf-8", newline="") as _file:
+    LOOKS = {
+        row["series"]: Look(row["label"], row["color"], row["marker"], bool(row["hollow"]))
+        for row in csv.DictReader(_file)
+    }
 _LEAST_CONTRAST = 0.45  # the lightness that text has at most
 
 
@@ -112,18 +52,18 @@ def look(series: str) -> Look:
     base, without_gil, _ = series.partition("-nogil")
     if without_gil:
         return replace(look(base), label=f"{look(base).label}, no GIL", marker="$N$")
-    return LOOKS.get(series) or _FURTHER.get(series) or Look(series, "#999999", "x")
+    return LOOKS.get(series) or Look(series, "#999999", "x")
 
 
 def readable(color: str) -> str:
     """A colour in which text can be read on white."""
-    hue, lightness, saturation = _hls(color)
-    return _hex(hue, min(lightness, _LEAST_CONTRAST), saturation)
+    hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(color))
+    return to_hex(colorsys.hls_to_rgb(hue, min(lightness, _LEAST_CONTRAST), saturation))
 
 
 def ordered(series: Iterable[str]) -> list[str]:
     """Each series once, in the order in which they are drawn; unknown ones last, by name."""
-    rank = {name: position for position, name in enumerate((*LOOKS, *_FURTHER))}
+    rank = {name: position for position, name in enumerate(LOOKS)}
     return sorted(set(series), key=lambda name: (rank.get(name, len(rank)), name))
 
 
@@ -166,19 +106,12 @@ def dark(color: str) -> str:
     >>> dark("#ffffff"), dark("#000000"), dark("#882255"), dark("#56b4e9")
     ('#171717', '#ededed', '#d8649e', '#58b3e7')
     """
-    hue, lightness, saturation = _hls(color)
+    hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(color))
     if saturation < _GREY:
-        return _hex(hue, _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0)
-    return _hex(hue, max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST))
-
-
-def _hls(color: str) -> tuple[float, float, float]:
-    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return colorsys.rgb_to_hls(red, green, blue)
-
-
-def _hex(hue: float, lightness: float, saturation: float) -> str:
-    return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, lightness, saturation))
+        lightness, saturation = _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0
+    else:
+        lightness, saturation = max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST)
+    return to_hex(colorsys.hls_to_rgb(hue, lightness, saturation))
 
 
 def _settle(figure: Figure) -> None:

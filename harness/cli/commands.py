@@ -20,7 +20,7 @@ from harness.cli import listing
 from harness.cli.options import parser
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
 from harness.errors import Terminated, UsageError
-from harness.report import contributed, finished_run, readme_claims, run_changes, study_tables, summary, terminal
+from harness.report import contributed, readme_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.report.text_table import TextTable
 from harness.stats.judgement import Judgement
@@ -159,7 +159,7 @@ def _contributed(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     try:
-        base, new = finished_run.load(parsed.base), finished_run.load(parsed.new)
+        base, new = run_changes.load(parsed.base), run_changes.load(parsed.new)
         changes = run_changes.compare(base, new, parsed.min_effect)
     except UsageError as error:
         raise UsageError(f"cannot compare: {error}") from None
@@ -175,17 +175,14 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     summarised = summary.summarise(_directory(parsed))
-    if parsed.json:
-        print(json.dumps(to_json(summarised), indent=2))
+    export = to_json if parsed.json else EXPORTS.get(parsed.export)
+    if export is not None:
+        print(json.dumps(export(summarised), indent=2))
         return 0
-    if parsed.export:
-        print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
-        return 0
-    from harness.report import markdown, page, readme  # import matplotlib
+    from harness.report import page, readme  # import matplotlib
     from harness.report.figures import figure_catalogue
 
     drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
-    markdown.write_markdown(summarised)
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
         readme.update(filled, summarised, drawn)

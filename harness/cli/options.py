@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,59 +25,6 @@ CONTRIBUTED = Path("results/contributed")
 DEFAULT_PRESET = "quick"
 
 Command = Callable[[argparse.Namespace, Sequence[str]], int]
-
-_EXAMPLES = """\
-examples:
-  python -m harness run --preset smoke
-  python -m harness report
-  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
-"""
-_RUN_EXAMPLES = """\
-examples:
-  python -m harness run
-      the preset quick on its backends, into results/runs/<time>-quick
-  python -m harness run --preset paper --trials 8
-      every point of the paper's figures, with eight starts each
-  python -m harness run --workload broadcast_gather --set object_bytes=10kB,1MiB,100MB --set work_seconds=0
-      any parameter, any values; the points are the product of all values
-  python -m harness run --set q_learning.actors=2,4 --set gym_sampling.env=Blackjack-v1
-      a parameter of one workload only
-  python -m harness run --resume --trials 8
-      completes the newest run without --output (results/latest), and adds trials for narrower intervals
-
-exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
-"""
-_RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
-_DOCTOR = (
-    "Print the machine and the versions, try what the suite needs, and name what would harm a measurement. The exit "
-    "status is 1 if something fails that the suite needs. Other findings do not change it."
-)
-_CLAIM = """\
-Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its interval,
-the expected range, and PASS or FAIL. FAIL means that the ratio is outside the range, or that something failed. The
-exit status is then 1.
-"""
-_BREAKDOWN = (
-    "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. "
-    "On Ray it wraps private functions: its times are no measurements to compare."
-)
-_SCALING = (
-    "Measure the cost of a message, and trace the reactor programs of a finished run. Predict the speed-up on 1 to 64 "
-    "workers, measure it up to twice the cores, and write scaling.csv and messages.csv."
-)
-_CONTRIBUTED = (
-    "Check the files that runs of the preset contribute have left on any machine. Print their speed-ups by cores, and "
-    "draw them. A broken file ends the command, with its place and fault in one line."
-)
-_REPORT = "Print the answer on one screen, and write figures/, report.md and report.html, which opens from disk."
-_COMPARE = """\
-Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, Ray and the
-ceiling. A regression is larger than --min-effect. Without a change, a regression among all ratios would be found in
-less than one of twenty comparisons (Holm). Versions of packages may differ; a note names those that do.
-
-exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why; 3 with --strict, where no
-regression is shown and the intervals of some ratios reach one all the same
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -101,34 +49,22 @@ class _Parser(argparse.ArgumentParser):
 def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     """The parser, which adds the chosen command as `command` to what it parses. It raises UsageError."""
     raw = argparse.RawDescriptionHelpFormatter
-    made = _Parser(
-        prog="python -m harness",
-        description="Compare the reactor runtime with Ray and with a serial loop, on this machine.",
-        epilog=_EXAMPLES,
-        formatter_class=raw,
-    )
+    texts = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+    made = _Parser(prog="python -m harness", formatter_class=raw, **texts.pop("harness"))
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    def add(name: str, help_text: str, description: str | None = None, epilog: str | None = None) -> Any:
-        formatter = raw if epilog or description == _COMPARE else argparse.HelpFormatter
-        command = subparsers.add_parser(
-            name, help=help_text, description=description, epilog=epilog, formatter_class=formatter
-        )
+    for name, own in texts.items():
+        formatter = raw if "epilog" in own or "\n\n" in own.get("description", "") else argparse.HelpFormatter
+        command = subparsers.add_parser(name, formatter_class=formatter, **own)
         command.set_defaults(command=commands[name])
-        return command
-
-    add("list", "what there is to run: workloads, parameters, backends, presets")
-    _add_doctor(add("doctor", "what this machine is, what works here, what would harm a measurement", _DOCTOR))
-    _add_run(add("run", "measure", _RUN, _RUN_EXAMPLES))
-    your_own = "your own environment: what serves it best here"
-    advising.add_arguments(add("advise", your_own, advising.DESCRIPTION, advising.EXAMPLES))
-    _add_claim(add("claim", "a claim of README, measured here: PASS or FAIL; without a name, the list", _CLAIM))
-    _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors", _BREAKDOWN))
-    _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured", _SCALING))
-    _add_report(add("report", "compare the backends of a run, with intervals and doubts", _REPORT))
-    _add_contributed(add("contributed", "speed-up by cores, from the files of many machines", _CONTRIBUTED))
-    _add_compare(add("compare", "what became slower between two runs", _COMPARE))
+        if name in _OPTIONS:
+            _OPTIONS[name](command)
     return made
+
+
+def _add_advise(command: argparse.ArgumentParser) -> None:
+    command.description, command.epilog = advising.DESCRIPTION, advising.EXAMPLES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    advising.add_arguments(command)
 
 
 def _add_doctor(command: argparse.ArgumentParser) -> None:
@@ -155,7 +91,6 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     limit = "for each thing that a trial is asked, its start included (default: the preset's)"
     add("--time-limit", type=at_least(float, 0.1, LONGEST_S), metavar="SECONDS", help=limit)
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
-    _add_json(command)
 
 
 def _add_claim(command: argparse.ArgumentParser) -> None:
@@ -165,18 +100,20 @@ def _add_claim(command: argparse.ArgumentParser) -> None:
 
 
 def _add_breakdown(command: argparse.ArgumentParser) -> None:
-    _add_directory(command)
-    _add_workload(command)
+    _add_study(command, "100", 100)
     _add_backend(command, "this one, even if the run lacks it; repeatable")
-    _add_trials(command, str(TRIALS), TRIALS)
-    _add_rounds(command, "100", 100)
 
 
 def _add_scaling(command: argparse.ArgumentParser) -> None:
+    _add_study(command, "the point's", None)
+
+
+def _add_study(command: argparse.ArgumentParser, told: str, rounds: int | None) -> None:
     _add_directory(command)
     _add_workload(command)
     _add_trials(command, str(TRIALS), TRIALS)
-    _add_rounds(command, "the point's", None)
+    most = f"the most rounds of a trial (default: {told})"
+    command.add_argument("--rounds", type=at_least(int, 1), default=rounds, metavar="N", help=most)
 
 
 def _add_report(command: argparse.ArgumentParser) -> None:
@@ -234,9 +171,17 @@ def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None
     command.add_argument("--trials", type=at_least(int, 1, MOST_TRIALS), default=default, metavar="N", help=help_text)
 
 
-def _add_rounds(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
-    help_text = f"the most rounds of a trial (default: {told})"
-    command.add_argument("--rounds", type=at_least(int, 1), default=default, metavar="N", help=help_text)
+_OPTIONS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
+    "doctor": _add_doctor,
+    "run": _add_run,
+    "advise": _add_advise,
+    "claim": _add_claim,
+    "breakdown": _add_breakdown,
+    "scaling": _add_scaling,
+    "report": _add_report,
+    "contributed": _add_contributed,
+    "compare": _add_compare,
+}
 
 
 def at_least(kind: type[int] | type[float], minimum: float, maximum: float | None = None) -> Any:

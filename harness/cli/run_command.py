@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import json
 import math
 import os
 import signal
@@ -22,8 +21,7 @@ from harness.grouping import grouped
 from harness.measure import forecast, progress, runner
 from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
-from harness.plan.selection import Selection, select
-from harness.quantity import counted
+from harness.plan.selection import select
 from harness.report import contributed
 from harness.report.summary import summarise
 from harness.store import machine, run_directory
@@ -41,7 +39,17 @@ def console_of_progress() -> Console:
 
 def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Run what the options ask for; the exit status."""
-    selection = _select(parsed)
+    selection = select(
+        parsed.preset or DEFAULT_PRESET,
+        workloads=parsed.workload,
+        backends=parsed.backend,
+        settings=[setting(text) for text in parsed.settings],
+        trials=parsed.trials,
+        seed=parsed.seed,
+        time_limit_s=parsed.time_limit,
+        budget_s=parsed.budget,
+        free_threaded=parsed.free_threaded is not None,
+    )
     console = console_of_progress()
     for note in selection.notes:
         console.print(note)
@@ -64,7 +72,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             left = _expected(opened.missing(), budget_s)
             console.print(f"interrupted with {left} left; to complete them: {command}")
             raise
-        return _conclude(opened, parsed.json, console)
+        return _conclude(opened, console)
 
 
 def _predict(opened: RunDirectory, limit_s: float | None, budget_s: float | None, console: Console) -> float | None:
@@ -83,7 +91,7 @@ def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
 
 
 def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
-    return f"{'at most ' if budget_s and todo else ''}{counted(len(todo), 'trial')}"
+    return f"{'at most ' if budget_s and todo else ''}{quantity.counted(len(todo), 'trial')}"
 
 
 def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
@@ -118,19 +126,11 @@ def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
     print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
 
 
-def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
+def _conclude(opened: RunDirectory, console: Console) -> int:
     """Print what came out, and write what can be contributed; the exit status."""
     failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
-    if as_json:
-        told = [
-            {"workload": one.workload, "parameters": json.loads(one.parameters), "backend": one.backend}
-            | {"trial": one.trial, "status": one.status}
-            for one in failed.values()
-        ]
-        outcome = {"output": str(opened.path), "run_id": opened.run_id, "rows": len(opened.rows), "failed": told}
-        print(json.dumps(outcome, indent=2))
     if failed:
-        console.print(f"{counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
+        console.print(f"{quantity.counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
@@ -141,20 +141,6 @@ def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
         except UsageError as error:
             console.print(f"nothing to contribute: {error}")
     return 1 if failed else 0
-
-
-def _select(parsed: argparse.Namespace) -> Selection:
-    return select(
-        parsed.preset or DEFAULT_PRESET,
-        workloads=parsed.workload,
-        backends=parsed.backend,
-        settings=[setting(text) for text in parsed.settings],
-        trials=parsed.trials,
-        seed=parsed.seed,
-        time_limit_s=parsed.time_limit,
-        budget_s=parsed.budget,
-        free_threaded=parsed.free_threaded is not None,
-    )
 
 
 def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) -> AbstractContextManager[RunDirectory]:

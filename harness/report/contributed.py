@@ -5,7 +5,7 @@ Every ratio is made from the rows of a file alone, so that anyone can make it ag
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
 from harness.report.summary import RAY, Summary
-from harness.report.text_table import NOTHING, TextTable
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
@@ -29,17 +29,13 @@ from harness.store.scaling_table import HERE, ScalingRow
 
 PART = "contributed"
 CAPTION = "Speed-up over the loop by cores, predicted and measured"
-EXPLAINED = (
-    "Speed-ups are over `serial` at the same point. Brackets: 95 % intervals, from three starts on. Each run predicts "
-    "them before it measures, from the program's graph and the cost of a message on its machine. 'loaded' is a doubt "
-    "about a machine whose cores other processes kept busy. 'has' is one about a machine with fewer cores than its run "
-    "was given, which the figure leaves out."
-)
+EXPLAINED = explanation("contributed")
 _COLUMNS = (
     "cores", "point", "reactors over the loop", "best Ray over the loop", "predicted", "measured / predicted", "starts",
     "processor", "doubts",
 )  # fmt: skip
 _CLOSE = 1e-6
+_NO_TURNS = RecordedTurns(())
 
 
 @dataclass(frozen=True)
@@ -61,14 +57,7 @@ def place(summary: Summary) -> Path:
 
 
 def write(summary: Summary) -> Path:
-    """Write the contribution of a run; its file. Raises UsageError where the run has none."""
-    path = place(summary)
-    contribution.write(path, of_run(summary))
-    return path
-
-
-def of_run(summary: Summary) -> Contribution:
-    """The contribution of a run. Raises UsageError where it lacks something."""
+    """Write the contribution of a run; its file. Raises UsageError where the run lacks something."""
     metrics = {point.key: point.metric for point in summary.points}
     rows = [row for row in summary.rows if row.metric == metrics[row.point]]
     ahead = [row for row in summary.scaling if (row.kind, row.workers) == (HERE, summary.cores)]
@@ -86,21 +75,20 @@ def of_run(summary: Summary) -> Contribution:
         "outcomes": list(_outcomes(rows, ahead)),
     }
     try:
-        return msgspec.convert(msgspec.to_builtins(content), Contribution)
+        found = msgspec.convert(msgspec.to_builtins(content), Contribution)
     except msgspec.ValidationError as error:
         raise UsageError(f"{summary.path}: {': '.join(filter(None, explained(error)))}") from None
+    path = place(summary)
+    contribution.write(path, found)
+    return path
 
 
 def _outcomes(rows: Sequence[Measurement], predictions: Sequence[ScalingRow]) -> Iterator[PredictionOutcome]:
     ahead = {row.point: row.speedup for row in predictions}
     for point, own in grouped(rows, lambda row: row.point).items():
-        ratio, predicted = _ratios(own).of(OURS, LOOP), ahead.get(point)
+        ratio, predicted = PointRatios(own, _NO_TURNS).of(OURS, LOOP), ahead.get(point)
         measured = ratio.value if ratio else None
         yield PredictionOutcome(*point, predicted, measured, measured / predicted if measured and predicted else None)
-
-
-def _ratios(rows: Sequence[Measurement]) -> PointRatios:
-    return PointRatios(rows, RecordedTurns(()))
 
 
 def read(path: Path) -> Contribution:
@@ -116,10 +104,9 @@ def read(path: Path) -> Contribution:
 
 
 def _same(one: PredictionOutcome, other: PredictionOutcome) -> bool:
-    if replace(one, predicted=None, measured=None, off=None) != replace(other, predicted=None, measured=None, off=None):
-        return False
     pairs = ((one.predicted, other.predicted), (one.measured, other.measured), (one.off, other.off))
-    return all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
+    named = (one.workload, one.parameters) == (other.workload, other.parameters)
+    return named and all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
 
 
 def read_all(directory: Path) -> dict[Path, Contribution]:
@@ -132,42 +119,33 @@ def read_all(directory: Path) -> dict[Path, Contribution]:
 
 def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
     """All points of these files."""
-    return [point for one in found for point in _points(one)]
-
-
-def _points(one: Contribution) -> Iterator[ContributedPoint]:
-    outside = one.outside_cores or 0.0
-    labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
-    for point, own in grouped(one.measurements, lambda row: row.point).items():
-        ratios = _ratios(own)
-        rays = [(ratio, name) for name in ratios.trials if name.startswith(RAY) and (ratio := ratios.of(name, LOOP))]
-        yield ContributedPoint(
-            one,
-            f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else "",
-            f"{point[0]} {own[0].scenario}",
-            f"{point[0]} {labels[point]}",
-            ratios.of(OURS, LOOP),
-            max(rays, key=lambda pair: pair[0].value, default=None),
-            ahead[point],
-        )
+    made = []
+    for one in found:
+        outside = one.outside_cores or 0.0
+        loaded = f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else ""
+        labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
+        for point, own in grouped(one.measurements, lambda row: row.point).items():
+            ratios, name = PointRatios(own, _NO_TURNS), f"{point[0]} {own[0].scenario}"
+            leads = ((ratios.of(backend, LOOP), backend) for backend in ratios.trials if backend.startswith(RAY))
+            known = ((lead, backend) for lead, backend in leads if lead)
+            ray = max(known, key=lambda pair: pair[0].value, default=None)
+            label, ours = f"{point[0]} {labels[point]}", ratios.of(OURS, LOOP)
+            made.append(ContributedPoint(one, loaded, name, label, ours, ray, ahead[point]))
+    return made
 
 
 def table(found: Sequence[ContributedPoint]) -> TextTable:
     """A row for each point of each file."""
-    return TextTable("speed-up by cores", _COLUMNS, tuple(map(_row, found)))
-
-
-def _row(one: ContributedPoint) -> tuple[str, ...]:
-    cpu = one.file.machine["cpu"]
-    told = f"has {cpu['cores']} cores" if one.file.oversubscribed else ""
-    return (
-        str(one.file.cores),
-        one.label,
-        quantity.ratio(one.ours) if one.ours else NOTHING,
-        f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
-        quantity.times(one.ahead) if one.ahead else NOTHING,
-        f"{one.ours.value / one.ahead:.2f}" if one.ours and one.ahead else NOTHING,
-        str(one.ours.count) if one.ours else NOTHING,
-        cpu["model"],
-        ", ".join(filter(None, (told, one.loaded))),
-    )
+    rows = []
+    for one in found:
+        cpu, ours, ahead = one.file.machine["cpu"], one.ours, one.ahead
+        fewer = f"has {cpu['cores']} cores" if one.file.oversubscribed else ""
+        speedups = (
+            quantity.ratio(ours) if ours else NOTHING,
+            f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
+            quantity.times(ahead) if ahead else NOTHING,
+            f"{ours.value / ahead:.2f}" if ours and ahead else NOTHING,
+        )
+        starts, doubts = str(ours.count) if ours else NOTHING, ", ".join(filter(None, (fewer, one.loaded)))
+        rows.append((str(one.file.cores), one.label, *speedups, starts, cpu["model"], doubts))
+    return TextTable("speed-up by cores", _COLUMNS, tuple(rows))

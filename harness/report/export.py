@@ -16,10 +16,8 @@ from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report.summary import Cell, PointSummary, Summary
 from harness.stats.intervals import Estimate
 
-_SPEEDUP = "speedup-over-"
 # Bencher refuses longer names.
 _MOST_CHARACTERS = 1024
-_NS_PER_S = 1e9
 
 
 def to_json(summary: Summary) -> dict[str, Any]:
@@ -47,7 +45,7 @@ def github_action_benchmark(summary: Summary) -> list[dict[str, Any]]:
     for point, cell, estimate in _measured(summary):
         time, unit = estimate, point.units[point.metric]
         if point.metric in HIGHER_IS_BETTER:
-            time, unit = time.inverse().scaled(_NS_PER_S), f"ns/{unit.removesuffix('/s').removesuffix('s')}"
+            time, unit = time.inverse().scaled(1e9), f"ns/{unit.removesuffix('/s').removesuffix('s')}"
         entry = {"name": _name(point, cell), "unit": unit, "value": time.value}
         if time.decides:
             entry["range"] = f"± {(time.high - time.low) / 2:.4g}"
@@ -61,7 +59,7 @@ def bencher(summary: Summary) -> dict[str, dict[str, dict[str, float]]]:
     return {
         _name(point, cell): {
             point.metric.replace("_", "-"): _bounded(estimate),
-            **{f"{_SPEEDUP}{name}": _bounded(ratio) for name, ratio in cell.speedups.items()},
+            **{f"speedup-over-{name}": _bounded(ratio) for name, ratio in cell.speedups.items()},
         }
         for point, cell, estimate in _measured(summary)
     }

@@ -2,14 +2,10 @@
 
 from collections.abc import Iterable
 from html import escape
-from pathlib import Path
 
 from harness.report import paper_claims, report_tables, run_answer
 from harness.report.summary import Summary
 from harness.report.text_table import TextTable
-from harness.store.files import write_atomically
-
-MARKDOWN_NAME = "report.md"
 
 
 def to_markdown(summary: Summary) -> str:
@@ -27,13 +23,6 @@ def to_markdown(summary: Summary) -> str:
     for grid in report_tables.tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
     return "\n\n".join([*parts, report_tables.EXPLAINED]) + "\n"
-
-
-def write_markdown(summary: Summary) -> Path:
-    """Write `report.md` into the results directory; returns its path. Raises OSError."""
-    path = summary.path / MARKDOWN_NAME
-    write_atomically(path, to_markdown(summary).encode())
-    return path
 
 
 def markdown_text(text: str) -> str:

@@ -12,24 +12,25 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report import paper_claims, report_tables, run_answer
 from harness.report.figures import figure_catalogue
+from harness.report.markdown import to_markdown
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import LOOP, OURS, Summary
-from harness.report.text_table import NOTHING
+from harness.report.text_table import NOTHING, explanation
 from harness.stats import intervals
 from harness.stats.reference_ceiling import CEILING
 from harness.store.files import write_atomically
 
 PAGE_NAME = "report.html"
-QUESTION = (
-    "Does a fixed communication pattern, compiled before the run, beat Ray's actors for parallel reinforcement "
-    "learning on one multi-core machine, and how near does it come to what the machine can do at all?"
-)
 _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_FIGURES = ("step_time", "hardware_limit")
 
 
 def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
-    """Write `report.html` into the results directory, with the figures that were drawn in it; returns its path."""
+    """Write `report.md`, and `report.html` with the figures that were drawn, into the results directory.
+
+    Returns the path of the page. Raises OSError.
+    """
+    write_atomically(summary.path / "report.md", to_markdown(summary).encode())
     path = summary.path / PAGE_NAME
     write_atomically(path, render(summary, drawn).encode())
     return path
@@ -37,9 +38,7 @@ def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
 
 def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
     """The page: the answer, how far to trust it, a figure, the workloads and the paper's claims. All else is folded."""
-    found = run_answer.answers(summary)
-    sections = report_tables.headlines(summary)
-    urgent = [name for name in (report_tables.FAILED, report_tables.DOUBTED) if name in sections]
+    found, sections = run_answer.answers(summary), report_tables.headlines(summary)
     first = next((name for name in _FIRST_FIGURES if name in drawn), "")
     workloads = grouped(summary.points, lambda point: point.workload)
     of_workload = {one: [name for name in drawn if name != first and name.startswith(one)] for one in workloads}
@@ -48,27 +47,20 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+    names = {"ours": OURS, "serial": LOOP, "ceiling": CEILING, "nothing": NOTHING, "ratio": quantity.ratio}
     return environment.get_template("report.html.j2").render(
+        names,
         summary=summary,
-        style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        question=QUESTION,
+        question=explanation("question"),
         sentences=list(run_answer.sentences(found, summary.cores)),
         answers=found,
         sections=sections,
-        urgent=urgent,
         trust=list(_trust(summary, found)),
         first=first,
         workloads=workloads,
         figures_of=of_workload,
-        claims=paper_claims.table(summary),
         figures={name: _figure(name, path) for name, path in drawn.items()},
         more_figures=[name for name in drawn if name not in placed],
-        folded=[name for name in sections if name not in urgent],
-        ours=OURS,
-        serial=LOOP,
-        ceiling=CEILING,
-        nothing=NOTHING,
-        ratio=quantity.ratio,
         report_tables=report_tables,
         paper_claims=paper_claims,
     )
@@ -95,4 +87,4 @@ def _figure(name: str, path: Path) -> Markup:
         unique = f"{name}-{identifier}"
         svg = svg.replace(f'id="{identifier}"', f'id="{unique}"').replace(f"#{identifier})", f"#{unique})")
         svg = svg.replace(f'"#{identifier}"', f'"#{unique}"')
-    return Markup(f'<figure aria-label="{escape(figure_catalogue.caption(name))}">{svg}</figure>')
+    return Markup(f'<figure aria-label="{escape(figure_catalogue.FIGURES[name][0])}">{svg}</figure>')

@@ -3,15 +3,16 @@
 Published ratios come from another machine with other versions, and decide nothing.
 """
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.plan.metrics import HIGHER_IS_BETTER
-from harness.quantity import counted
 from harness.report import published, threads
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
-from harness.report.text_table import NOTHING, TextTable
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
@@ -20,37 +21,12 @@ HEADINGS = (
     "claim", "published", "here, against ray-paper", "best Ray", "plain loop", "direction here", "Ray otherwise",
     "starts",
 )  # fmt: skip
-EXPLAINED = (
-    "Of points that the paper also has. 'published': how many times as fast as Ray its reactors were, from the "
-    "lowest of these points to the highest. The next columns show the same of reactors on all cores here. They compare "
-    "with Ray as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
-    "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
-    "and another number of cores. The row of threads is judged by the best Ray. 'Ray otherwise': how many times as "
-    "fast as ray-paper Ray's other backends are. 'starts': behind each ratio of the row."
-)
+EXPLAINED = explanation("claims")
 NOT_MEASURED = "not measured"
 _HYPOTHESIS = "threads without a GIL: faster than Ray, against the best Ray"
 _THEIRS, _OURS = "ray", "lf"
-_CLAIMS = {
-    "broadcast_gather": "broadcast and gather: lower times, by actors and by object size",
-    "gym_sampling": "Gymnasium: 1.21x the observations per second",
-    "atari_sampling": "Atari: 11.62x the observations per second",
-    "q_learning": "synchronized parallel Q-learning: 31.2 % less time with a minibatch of 500",
-    "multi_agent": "multi-agent inference: 5.12x with 10 agents",
-}
-# Parameters that the paper's points have; at others than these it has none. Where a row lacks one, it had no choice.
-_GIVEN: dict[str, dict[str, object]] = {
-    "gym_sampling": {"actors": 15, "steps_per_message": 1},
-    "atari_sampling": {"actors": 15, "steps_per_message": 1, "frame_skip": 4},
-    "q_learning": {"actors": 16, "steps": 100, "representation": "arrays"},
-    "multi_agent": {"representation": "arrays"},
-}
-_FIGURES = {
-    "broadcast_gather": ("broadcast_gather_actors", "broadcast_gather_size"),
-    "multi_agent": ("multi_agent_agents",),
-}
-_ACTORS = 16  # of the figure by size
-_MIB, _MB = 2**20, 10**6
+_CLAIMS: dict[str, Any] = tomllib.loads((published.PATH.parent / "claims.toml").read_text(encoding="utf-8"))
+_MIB, _MB = 2**20, 10**6  # of the axis of objects: the published sizes are whole in one of them
 
 
 def table(summary: Summary) -> TextTable:
@@ -59,7 +35,7 @@ def table(summary: Summary) -> TextTable:
 
 
 def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
-    for workload, claim in _CLAIMS.items():
+    for workload, own in _CLAIMS.items():
         ratios = _published(workload)
         here = [
             (place, point, cell)
@@ -71,10 +47,10 @@ def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
             places = {place for place, _, _ in here}
             told = quantity.from_to((ratios[place] for place in places), "{:.2f}x".format)
             if lacking := len(ratios) - len(places):
-                told += f" (without {counted(lacking, 'point')})"
+                told += f" (without {quantity.counted(lacking, 'point')})"
             others = (cell for _, point, _ in here for cell in point.cells if cell.backend.startswith(RAY))
             otherwise = grouped((one for one in others if RAY_PAPER in one.speedups), lambda one: one.backend)
-            yield _row(claim, told, [cell for _, _, cell in here], otherwise, summary.floors.get(workload, 1.0))
+            yield _row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floors.get(workload, 1.0))
 
 
 def hypothesis(summary: Summary | None) -> tuple[str, ...]:
@@ -127,25 +103,20 @@ def range_of(ratios: Sequence[Estimate]) -> str:
 
 def _place(point: PointSummary) -> tuple[str, str] | None:
     """Which point of the paper a point here is, by figure and place on its axis; None where the paper has none such."""
-    given = point.parameters
-    if any(given.get(name, value) != value for name, value in _GIVEN.get(point.workload, {}).items()):
-        return None
-    if point.workload == "broadcast_gather":
-        nbytes = given["object_bytes"]
-        if nbytes == 10 * _MIB:
-            return "broadcast_gather_actors", str(given["actors"])
-        unit = _MB if nbytes % _MB == 0 else _MIB
-        return ("broadcast_gather_size", str(nbytes // unit)) if given["actors"] == _ACTORS else None
-    if point.workload == "multi_agent":
-        return "multi_agent_agents", str(given["agents"])
-    name = given.get("minibatch" if point.workload == "q_learning" else "env", "")
-    return point.workload, str(name).removesuffix("-v1")
+    own = point.parameters
+    for figure, told in _CLAIMS[point.workload]["figures"].items():
+        if all(own.get(name, value) == value for name, value in told["given"].items()):
+            x = own.get(told["axis"], "")
+            if told["axis"] == "object_bytes":
+                x //= _MB if x % _MB == 0 else _MIB
+            return figure, str(x).removesuffix("-v1")
+    return None
 
 
 def _published(workload: str) -> dict[tuple[str, str] | None, float]:
     """How many times as fast as Ray the paper's reactors were, at each of its points."""
     ratios: dict[tuple[str, str] | None, float] = {}
-    for figure in _FIGURES.get(workload, (workload,)):
+    for figure in _CLAIMS[workload]["figures"]:
         systems = published.series(figure)
         for x, value in systems[_OURS].points.items():
             ratio = systems[_THEIRS].points[x].value / value.value

@@ -17,11 +17,11 @@ class PublishedSeries:
     points: dict[str, Estimate]
 
 
-def series(figure: str, scenario: str | None = None) -> dict[str, PublishedSeries]:
-    """The paper's series in a figure (and a scenario of it), by system: `ray` and `lf`."""
+def series(figure: str) -> dict[str, PublishedSeries]:
+    """The paper's series in a figure, by system: `ray` and `lf`."""
     found: dict[str, PublishedSeries] = {}
     for row in csv.DictReader(PATH.read_text(encoding="utf-8").splitlines()):
-        if row["figure"] == figure and scenario in (None, row["scenario"]):
+        if row["figure"] == figure:
             value, reach = float(row["value"]), float(row["ci99_half_width"] or 0)
             known = found.setdefault(row["system"], PublishedSeries(row["metric"], {}))
             known.points[row["x"]] = Estimate(value, value - reach, value + reach, 1)

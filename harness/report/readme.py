@@ -1,37 +1,29 @@
 """The parts of README and of other pages that results fill, between markers (see `PARTS`). No number by hand."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import (
-    contributed,
-    paper_claims,
-    readme_claims,
-    report_tables,
-    reproduction,
-    run_answer,
-    study_tables,
-    threads,
-)
+from harness.report import contributed, paper_claims, readme_claims, report_tables, run_answer, study_tables, threads
 from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
-from harness.report.summary import LOOP, RAY, Cell, Summary, in_order
-from harness.report.text_table import TextTable
+from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, Summary, in_order
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, UNDECIDED
 from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-_FIGURE, _VECTORS, _THREADS = "step_time", "vectors", "threads"
 _UNKNOWN = "–"
+_EFFORT = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
 Part = Callable[[Summary, Mapping[str, Path], Path], str]
 
 
@@ -72,23 +64,14 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     where = os.path.relpath(summary.path, base)
     runs = readme_claims.answered_by(summary)
     measured = {cell.backend for run in runs for point in run.points for cell in point.cells}
-    told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
+    rays = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
     doubts = report_tables.doubts_told(run_answer.answers(*runs))
-    words = (
-        "A workload has its weakest and its strongest point of all that were measured, by the lead over Ray. "
-        "Bold: the best of the three, and a tie with it. "
-        "Brackets: 95 % intervals, corrected for choosing the best Ray afterwards, but not for choosing the points. "
-        f"'over': how many times as fast `{summary.ours}` is. {report_tables.floors(*runs)} "
-        f"On another day a ratio may differ by a factor of up to {readme_claims.OTHER_DAY}, so a smaller lead may not "
-        "repeat. "
-        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
-        + (f"{doubts} " if doubts else "")
-        + f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
-        + (f" {told[0].upper()}{told[1:]}." if told else "")
-        + f" {_sources(runs, base)} "
-        f"Made by `python -m harness report {where} --readme README.md`."
-    )
-    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(*runs)), words)) + "\n"
+    words = explanation(
+        "readme", ours=summary.ours, our_summary=BACKENDS[summary.ours].summary, other_day=readme_claims.OTHER_DAY,
+        few=intervals.FEW, floors=report_tables.floors(*runs), doubts=f"{doubts} " if doubts else "",
+        rays=f" {rays[0].upper()}{rays[1:]}." if rays else "", sources=_source(base, *runs), where=where,
+    )  # fmt: skip
+    return _page(_picture("step_time", drawn, base), markdown_table(table(*runs)), words)
 
 
 def table(*summaries: Summary) -> TextTable:
@@ -140,34 +123,55 @@ def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
     The row of threads comes from the run beside this one that has them.
     """
     grid = paper_claims.table(summary)
-    of_threads = next(iter(readme_claims.beside(summary, _THREADS)), None)
+    of_threads = next(iter(readme_claims.beside(summary, "threads")), None)
     shown = replace(grid, rows=(*grid.rows, paper_claims.hypothesis(of_threads)))
     told = markdown_table(shown) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = f" {markdown_text(_doubts(summary))}".rstrip()
-    return f"{told}\n\n{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
+    return _page(told, f"{paper_claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}")
 
 
 def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
-    """The effort and the expected ratios of each workload."""
-    shown = markdown_table(reproduction.table(summary))
-    return f"{shown}\n\n{_source(summary, base)} Made by `make readme`.\n"
+    """The effort and the expected ratios of each workload, for readers who measure it again.
+
+    Time is that of all its points and backends, memory the most that a backend held. The ratios to Ray as the paper
+    calls it are of the points with the lowest and the highest. The expected range is that of the claims.
+    """
+    rows: list[tuple[str, ...]] = []
+    for workload in dict.fromkeys(point.workload for point in summary.points):
+        trials = [trial for trial in summary.trials if trial.workload == workload]
+        starts = Counter((trial.parameters, trial.backend) for trial in trials)
+        memory = max((trial.peak_bytes or 0 for trial in trials), default=0)
+        told = [quantity.duration_s(sum(trial.duration_s for trial in trials)), quantity.size(memory)]
+        cells = [cell for point in summary.points if point.workload == workload and (cell := point.cell(summary.ours))]
+        paper = [cell.speedups[RAY_PAPER] for cell in cells if RAY_PAPER in cell.speedups]
+        best = [found[0] for cell in cells if (found := cell.best_ray) is not None]
+        expected = " to ".join(map(quantity.times, readme_claims.expected(paper))) if paper else NOTHING
+        ratios = paper_claims.range_of(paper), expected, paper_claims.range_of(best)
+        rows.append((workload, quantity.from_to(starts.values()), *told, *ratios))
+    return _page(
+        markdown_table(TextTable("", _EFFORT, tuple(rows))), f"{_source(base, summary)} Made by `make readme`."
+    )
 
 
 def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """How many times as fast as the loop each backend is, one row for each environment."""
     measured = in_order(cell.backend for point in summary.points for cell in point.cells if cell.main)
     backends = [name for name in measured if name in BACKENDS and name != LOOP]
-    rows = tuple(
-        (point.workload, point.label, *(_of_loop(point.cell(backend)) for backend in backends))
+    leads = [
+        (point, {cell.backend: cell.speedups[LOOP] for cell in point.cells if LOOP in cell.speedups})
         for point in summary.points
+    ]
+    rows = tuple(
+        (point.workload, point.label, *(quantity.ratio(own[name]) if name in own else _UNKNOWN for name in backends))
+        for point, own in leads
     )
     table = TextTable("", ("workload", "point", *backends), rows)
-    ratios = [cell.speedups[LOOP] for point in summary.points for cell in point.cells if LOOP in cell.speedups]
+    ratios = [ratio for _, own in leads for ratio in own.values()]
     words = (
-        f"In times the speed of `{LOOP}`. {figure_points.starts_note(ratios, 'brackets')} {_source(summary, base)} "
+        f"In times the speed of `{LOOP}`. {figure_points.starts_note(ratios, 'brackets')} {_source(base, summary)} "
         "Made by `make readme`."
     )
-    return "\n\n".join((*_picture(_VECTORS, drawn, base), markdown_table(table), words)) + "\n"
+    return _page(_picture("vectors", drawn, base), markdown_table(table), words)
 
 
 def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
@@ -179,49 +183,42 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
         f"`{workload}` could not run: {markdown_text(reason)}. "
         for workload, reason in threads.unsupported(summary).items()
     )
-    words = (
-        f"{lacking}Threads and processes run on one interpreter without a GIL, Ray and `limit` on the suite's own. A "
-        "ratio above 1 favours threads. `serial-nogil` over `serial` is the ratio of the two interpreters. Brackets: "
-        "95 % intervals, from three starts on. Memory is of all processes together, for each environment, actor or "
-        f"agent. {_source(summary, base)} Made by `make readme`."
-    )
-    return "\n\n".join((*_picture(_THREADS, drawn, base), *shown, words)) + "\n"
+    words = explanation("threads", lacking=lacking, source=_source(base, summary))
+    return _page(_picture("threads", drawn, base), *shown, words)
 
 
-def _of_loop(cell: Cell | None) -> str:
-    ratio = cell.speedups.get(LOOP) if cell else None
-    return quantity.ratio(ratio) if ratio else _UNKNOWN
+def _page(*parts: str) -> str:
+    """The parts that there are, each a paragraph, a table or a picture."""
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _sources(runs: Iterable[Summary], base: Path) -> str:
-    return " ".join(_source(run, base) for run in runs)
-
-
-def _source(summary: Summary, base: Path) -> str:
+def _source(base: Path, *runs: Summary) -> str:
     """Where all numbers are, and on which machine they were measured."""
-    where = os.path.relpath(summary.path, base)
-    machine = markdown_text(f"{report_tables.context(summary)[1]}.{_doubts(summary)}")
-    return f"[All numbers]({where}/report.md), measured on: {machine}"
+    return " ".join(
+        f"[All numbers]({os.path.relpath(run.path, base)}/report.md), measured on: "
+        + markdown_text(f"{report_tables.context(run)[1]}.{_doubts(run)}")
+        for run in runs
+    )
 
 
 def _doubts(summary: Summary) -> str:
     return f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
 
 
-def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
-    return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
+def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> str:
+    return f"![{figure_catalogue.FIGURES[name][0]}]({os.path.relpath(drawn[name], base)})" if name in drawn else ""
 
 
 def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The claims that `claim` measures."""
     runs = readme_claims.answered_by(summary)
-    return f"{markdown_table(readme_claims.table(readme_claims.claims(*runs)))}\n\n{_sources(runs, base)}\n"
+    return _page(markdown_table(readme_claims.table(readme_claims.claims(*runs))), _source(base, *runs))
 
 
 def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The speed-up of each traced point, predicted for up to 64 workers."""
     table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
-    return f"{table}\n\n{_source(summary, base)}\n"
+    return _page(table, _source(base, summary))
 
 
 def contributions(
@@ -230,13 +227,13 @@ def contributions(
     """The speed-up by cores of all contributed files."""
     if not found:
         return "No file yet.\n"
-    picture = [f"![{contributed.CAPTION}]({os.path.relpath(drawn, base)})"] if drawn else []
+    picture = f"![{contributed.CAPTION}]({os.path.relpath(drawn, base)})" if drawn else ""
     files = ", ".join(
         f"[{path.stem}]({os.path.relpath(path, base)}) (commit {markdown_text(one.commit[:12])})"
         for path, one in found.items()
     )
     words = f"{contributed.EXPLAINED} Files: {files}. Made by `make readme`."
-    return "\n\n".join((*picture, markdown_table(contributed.table(points)), words)) + "\n"
+    return _page(picture, markdown_table(contributed.table(points)), words)
 
 
 PARTS: dict[str, Part] = {

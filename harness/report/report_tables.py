@@ -7,35 +7,24 @@ from harness.grouping import grouped
 from harness.report import run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
-from harness.report.text_table import NOTHING, TextTable
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals, reference_ceiling
-from harness.stats.doubts import DOUBTS_EXPLAINED, MEANINGS
+from harness.stats.doubts import ENOUGH_TRIALS, MEANINGS, SHORT_NS
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.judgement import FASTER, SLOWER
 from harness.stats.reference_ceiling import CEILING
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
+URGENT = (FAILED, DOUBTED)
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
 ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
-ANSWER_EXPLAINED = (
-    "How many times as fast reactors on all cores are, with 95 % intervals, at each workload's weakest and strongest "
-    "point against the best Ray. The best Ray is chosen from the results, and its interval counts the choice. "
-    "'undecided': the interval contains 1, or the difference is below the noise floor. 'starts': how often each side "
-    f"was started afresh. {intervals.FEW} or fewer are too few for an interval. Every backend shown has the loop's "
-    "digest: it did the same work."
-)
+ANSWER_EXPLAINED = explanation("answer", few=intervals.FEW)
 # Baselines with a column of their own.
 _SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", "ray-pooled-compiled", CEILING)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
-EXPLAINED = (
-    f"Values are geometric means over starts with {100 * CONFIDENCE:.0f} % intervals (Student's t over blocks of turns "
-    "in fresh processes). 'x': how many times as fast as that baseline, from alternating turns. It compares CPU time "
-    "where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
-    f"{reference_ceiling.EXPLAINED} "
-    "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
-    "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
-    f"{DOUBTS_EXPLAINED}"
+EXPLAINED = explanation(
+    "tables", confidence=100 * CONFIDENCE, trials=ENOUGH_TRIALS, short_ms=SHORT_NS / 1e6, **MEANINGS
 )
 
 
@@ -150,14 +139,9 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     every = [cell for point in points for cell in point.cells]
     baselines = [name for name in _SHOWN_BASELINES if any(name in cell.speedups for cell in every)]
     sides = [name for name in SIDE_METRICS if any(name in cell.metrics for cell in every)]
-    columns = (
-        "point",
-        "backend",
-        heading(metric, units[metric]),
-        *(f"x {baseline}" for baseline in baselines),
-        *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
-        "doubts",
-    )
+    headings = (heading(_SIDE_HEADINGS[name], units[name]) for name in sides)
+    speedups = (f"x {baseline}" for baseline in baselines)
+    columns = ("point", "backend", heading(metric, units[metric]), *speedups, *headings, "doubts")
     rows: list[tuple[str, ...]] = []
     best: set[int] = set()
     for point in points:
@@ -165,8 +149,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))
-            label = "" if position else point.label
-            rows.append((label, cell.backend, *_cells(point, cell, baselines, sides)))
+            rows.append(("" if position else point.label, cell.backend, *_cells(point, cell, baselines, sides)))
     return TextTable(workload, columns, tuple(rows), frozenset(best))
 
 

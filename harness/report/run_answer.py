@@ -4,13 +4,12 @@ Reactors on all cores are compared with the plain loop, with the best Ray, and w
 the best is seen at each point from the results, and the interval counts that choice.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.quantity import counted
-from harness.report.summary import LOOP, Cell, PointSummary, Summary
+from harness.report.summary import LOOP, PointSummary, Summary
 from harness.stats.doubts import KINDS
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
@@ -101,13 +100,13 @@ def answers(*summaries: Summary) -> list[WorkloadAnswer]:
 
 def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[str]:
     """A sentence about the best Ray and one about the plain loop, if they were measured."""
-    where = f"on {counted(cores, 'core')}" if cores else "on all cores"
+    where = f"on {quantity.counted(cores, 'core')}" if cores else "on all cores"
     for name, rival in _RIVALS.items():
         told = [(one, *own) for one in found if (own := one.lowest(rival)) is not None]
         parts = [part for kind in _STANDINGS if (part := _part(told, kind))]
         if parts:
             verb = "have" if parts[0].startswith(TOO_FEW) else "are"
-            first = parts[0].replace(" (", f" of {counted(len(told), 'workload')} (", 1)
+            first = parts[0].replace(" (", f" of {quantity.counted(len(told), 'workload')} (", 1)
             yield f"Compared with {name}, reactors {where} {verb} {'; '.join([first, *parts[1:]])}."
 
 
@@ -130,22 +129,15 @@ def _losses_first(one: WorkloadAnswer) -> tuple[bool, int, float]:
 
 
 def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> PointAnswer | None:
-    own = point.cell(ours)
-    if own is None or not own.speedups:
+    own, floor = point.cell(ours), floors.get(point.workload, 1.0)
+    if own is None:
         return None
-    floor = floors.get(point.workload, 1.0)
-    best = own.best_ray
+    best, to_loop, ceiling = own.best_ray, own.speedups.get(LOOP), own.speedups.get(CEILING)
     ray = Against(best[1], best[0], standing(best[0], floor)) if best else None
-    to_loop = own.speedups.get(LOOP)
     loop = Against(LOOP, to_loop, standing(to_loop, floor)) if to_loop else None
-    ceiling = own.speedups.get(CEILING)
     if not (ray or loop or ceiling):
         return None
     compared = [own, *(point.cell(one.rival) for one in (loop, ray) if one)]
-    return PointAnswer(point, loop, ray, ceiling, tuple(dict.fromkeys(_kinds(filter(None, compared)))))
-
-
-def _kinds(cells: Iterable[Cell]) -> Iterator[str]:
-    """Each doubt in a word or two. The number of trials is in the starts."""
-    for cell in cells:
-        yield from (KINDS[doubt.split()[0]] for doubt in cell.doubts if "trial" not in doubt)
+    # Each doubt in a word or two. The number of trials is in the starts.
+    kinds = (KINDS[doubt.split()[0]] for cell in compared if cell for doubt in cell.doubts if "trial" not in doubt)
+    return PointAnswer(point, loop, ray, ceiling, tuple(dict.fromkeys(kinds)))

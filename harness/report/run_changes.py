@@ -7,21 +7,34 @@ of a ratio.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.plan import grid
-from harness.report.finished_run import FinishedRun
-from harness.report.summary import OURS
+from harness.plan.grid import Grid, differences
+from harness.report.summary import OURS, Summary, summarise
 from harness.stats import intervals, judgement, reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
-from harness.store import machine
+from harness.store import machine, run_directory
+from harness.store.measurement_table import MEASUREMENTS
 from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
 FEWEST_TRIALS = FEW + 1
+
+
+@dataclass(frozen=True)
+class FinishedRun(Summary):
+    """The summary of a run that a verdict may rest on: complete, unbroken, of one commit. With its grid."""
+
+    grid: Grid
+
+    @property
+    def commit(self) -> str:
+        """The commit of the code; "unknown" where the code was in no repository."""
+        return str(self.machine["sessions"][0].get("commit") or "unknown")
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,30 @@ class Change:
     judgement: Judgement = Judgement.UNCHANGED
 
 
+def load(path: Path) -> FinishedRun:
+    """The run in a directory. Raises UsageError, in one line, for anything that speaks against judging by it."""
+    if not path.is_dir():
+        raise UsageError(f"{path}: no such directory; expected the results of `harness run`")
+    sessions = machine.read(path / machine.FILE_NAME, run_directory.EXPECTED).get("sessions")
+    if not sessions:
+        raise UsageError(f"{path / machine.FILE_NAME}: names no session; expected what `harness run` writes")
+    for name in ("commit", "dirty", "variables"):
+        if any(one.get(name) != sessions[0].get(name) for one in sessions):
+            raise UsageError(f"{path}: its sessions differ in {name}; measure it anew in one go")
+    _, grid = run_directory.stored_grid(path)
+    found = FinishedRun(**vars(summarise(path)), grid=grid)
+    file = path / MEASUREMENTS.file_name
+    expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
+    if expected != (present := {row.key for row in found.rows}):
+        lacking = f"of the {len(expected)} rows of its grid {len(expected - present)} are missing"
+        raise UsageError(f"{file}: {lacking}; complete the run with --resume")
+    failed = {row.trial_key: row.status for row in found.rows if row.is_failure}
+    if failed:
+        (workload, _, backend, trial), status = next(iter(failed.items()))
+        raise UsageError(f"{file}: {len(failed)} trials failed, the first {workload} {backend} trial {trial}: {status}")
+    return found
+
+
 def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Change]:
     """Every ratio of a reactor backend that both runs have.
 
@@ -66,10 +103,12 @@ def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Chan
 
 def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
     """Whether two runs measured the same on the same machine; raises UsageError where they did not."""
-    differing = grid.differences(base.grid, new.grid)
+    differing = differences(base.grid, new.grid)
     if differing:
         raise UsageError(f"another grid: {differing} ({base.path} is there, {new.path} here)")
-    differing = machine.differences(_conditions(base), _conditions(new))
+    # Without packages: whether another version is slower is often the question.
+    before, after = ({name: told for name, told in run.machine.items() if name != "packages"} for run in (base, new))
+    differing = machine.differences(before, after)
     there, here = (run.machine["sessions"][0].get("variables") for run in (base, new))
     if differing or there != here:
         told = differing or f"variables {there} there, {here} here"
@@ -79,19 +118,14 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
         raise UsageError(
             f"a point has {quantity.counted(fewest, 'trial')}; measure with --trials {FEWEST_TRIALS} or more"
         )
-    before, after = ({row.trial_key[:3]: row.digest for row in run.rows if row.digest} for run in (base, new))
-    for key in sorted(before.keys() & after.keys()):
-        if before[key] != after[key]:
+    was, is_now = ({row.trial_key[:3]: row.digest for row in run.rows if row.digest} for run in (base, new))
+    for key in sorted(was.keys() & is_now.keys()):
+        if was[key] != is_now[key]:
             raise UsageError(f"{key[0]} {key[2]} computes something else than in {base.path}: its digest differs")
     supported, still = ({row.trial_key[:3]: row.ok for row in run.rows} for run in (base, new))
     for key, ok in supported.items():
         if ok != still[key]:
             raise UsageError(f"{key[0]} {key[2]} is unsupported in one of the two runs")
-
-
-def _conditions(run: FinishedRun) -> dict[str, Any]:
-    """The machine without its packages: whether another version is slower is often the question."""
-    return {name: value for name, value in run.machine.items() if name != "packages"}
 
 
 def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str | None, str | None]]:
@@ -111,16 +145,9 @@ def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
             for baseline, after in cell.speedups.items():
                 if was is None or baseline not in was.speedups or baseline not in baselines:
                     continue
-                yield Change(
-                    workload=point.workload,
-                    label=point.label,
-                    backend=cell.backend,
-                    baseline=baseline,
-                    metric=point.metric,
-                    factor=intervals.change(after, was.speedups[baseline]),
-                    before=was.speedups[baseline],
-                    after=after,
-                )
+                place = point.workload, point.label, cell.backend, baseline, point.metric
+                ratio = was.speedups[baseline]
+                yield Change(*place, intervals.change(after, ratio), before=ratio, after=after)
 
 
 def lines(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> list[str]:

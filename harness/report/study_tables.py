@@ -6,7 +6,7 @@ from statistics import median
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
-from harness.report.text_table import NOTHING, TextTable
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow
@@ -15,24 +15,8 @@ SCALING_TITLE = "scaling with workers"
 _SCALING_COLUMNS = (
     "point", "workers", "messages free", "messages paid", "on these cores", "measured", "measured / predicted",
 )  # fmt: skip
-SCALING_EXPLAINED = (
-    "Predicted is the speed-up over one worker. It follows from the times of the reactions in a traced run on one "
-    "worker, and from the partition for that many workers. 'messages free': the speed-up that the program's static "
-    "graph allows when messages cost nothing. 'messages paid': each costs what one cost on this machine. Both have a "
-    "core for each worker; 'on these cores' has the cores that there were. 'measured': the speed-up of "
-    "reactor-processes over the serial loop. "
-    "'measured / predicted' compares it with the prediction on these cores, or with messages free where that is all."
-)
-PHASES_EXPLAINED = (
-    "Parts of a round, medians over trials. 'hub': its own code. 'serialise' (on Ray): values to bytes and back, and "
-    "storing results. 'submit': handing work over, and storing large arguments. 'transfer': nobody works, a message is "
-    "made or on its way, or a process waits for a core. 'wait': some workers work, others have ended or not begun. "
-    "'compute': the workers' code. 'plain': a round without recording. If 'round' is far above it, recording shows. "
-    "A lane is an actor of Ray's, or a worker of reactors. 'straggler': the part of the rounds in which the lane that "
-    "most often ended its computing last did so. With equal lanes it is one in the number of lanes. 'lag': how much "
-    "later the last lane ended than the median lane, as a part of the round. It is the mean, and the time that 95 % of "
-    "the rounds do not exceed. The median of an even number is the earlier of the two."
-)
+SCALING_EXPLAINED = explanation("scaling")
+PHASES_EXPLAINED = explanation("phases")
 
 
 def phase_tables(rows: Sequence[PhaseRow]) -> Iterator[TextTable]:

@@ -5,7 +5,7 @@ or a time.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,13 @@ from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.plan.grid import TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
-from harness.report import run_doubts
 from harness.report.point_labels import point_labels
 from harness.stats import doubts, intervals, noise_floor, reference_ceiling
 from harness.stats.intervals import Estimate
 from harness.stats.noise_floor import SelfComparison
 from harness.stats.point_ratios import PointRatios, by_trial
 from harness.stats.reference_ceiling import CEILING
-from harness.store import digests, machine, status
+from harness.store import digests, machine, run_directory, status
 from harness.store.measurement_table import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurns
@@ -163,7 +162,7 @@ def summarise(path: Path) -> Summary:
         path=path,
         machine=described,
         points=tuple(_point(labels[point], own, [*baselines, CEILING], known) for point, own in by_point.items()),
-        doubts=(*run_doubts.of_run(described), *run_doubts.of_grid(path, rows)),
+        doubts=tuple(_doubts(path, described, rows)),
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
         phases=tuple(BREAKDOWN.read(path)),
@@ -173,6 +172,24 @@ def summarise(path: Path) -> Summary:
         turns=turns,
         trials=tuple(trials),
     )
+
+
+def _doubts(path: Path, described: Mapping[str, Any], rows: Sequence[Measurement]) -> Iterator[str]:
+    """Doubts about the whole run: several commits, changed code, a loaded machine, and the trials that it lacks."""
+    sessions, cores = described.get("sessions", []), described.get("cores_allowed", 0)
+    commits = {session.get("commit") for session in sessions}
+    if len(commits) > 1:
+        yield f"the rows come from {len(commits)} commits of the code"
+    if any(session.get("dirty") for session in sessions):
+        yield "the code had uncommitted changes"
+    load = max(((session.get("load_average") or [0.0])[0] for session in sessions), default=0.0)
+    if cores and load > cores:
+        yield f"the machine was loaded when the run began ({load:.1f} on {cores} cores)"
+    if (path / run_directory.GRID_NAME).exists():
+        _, grid = run_directory.stored_grid(path)
+        if missing := len(run_directory.missing(grid, rows)):
+            are = "is" if missing == 1 else "are"
+            yield f"{missing} of {grid.size} trials {are} missing: complete the run with --resume"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -12,14 +12,10 @@ from harness import quantity
 from harness.report import contributed, markdown, report_tables, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
-from harness.report.text_table import NOTHING, TextTable
+from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import ENOUGH_TRIALS
 
 _SHOWN_DOUBTS = 2
-_LEGEND = (
-    "Each row: the point of a workload with the least lead over Ray. 1.25x: reactors are 1.25 times as fast. "
-    "Brackets: 95 % interval. Ceiling: the part reached of loops in lockstep, or of copies alone. It may exceed 100 %."
-)
 _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
@@ -33,7 +29,7 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
     if found:
         console.print()
         console.print(_answer_table(found))
-        console.print(Text(_LEGEND, style="dim"))
+        console.print(Text(explanation("screen"), style="dim"))
         if told := report_tables.doubts_told(found):
             console.print(Text(told, style="dim"))
     else:
@@ -50,25 +46,18 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
 
 def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    rows = [_cells(one) for one in found]
+    rows = [
+        (f"{one.workload}\n{end.point.label}", report_tables.against(end.loop, "\n"),
+         report_tables.against(end.ray, "\n"), report_tables.share(end), str(end.starts),
+         ", ".join(end.doubts) or NOTHING)
+        for one, end in ((one, one.weakest) for one in found)
+    ]  # fmt: skip
     for position, column in enumerate(_COLUMNS):
         words = [word for cell in (column, *(row[position] for row in rows)) for word in cell.split()]
         table.add_column(column, min_width=max(map(len, words)), justify="right" if position in (3, 4) else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     return table
-
-
-def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
-    weakest = one.weakest
-    return (
-        f"{one.workload}\n{weakest.point.label}",
-        report_tables.against(weakest.loop, "\n"),
-        report_tables.against(weakest.ray, "\n"),
-        report_tables.share(weakest),
-        str(weakest.starts),
-        ", ".join(weakest.doubts) or NOTHING,
-    )
 
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:

@@ -56,41 +56,31 @@ def _speeds(title: str, summary: Summary, found: Sequence[tuple[PointSummary, Ce
     columns = ("workload", "point", "threads", "processes", "threads over processes")
     rows = []
     for point, own in found:
-        ray, ratios = own.best_ray, [ratio(summary, point, name) for name in (PROCESSES, *known)]
-        interpreters = ratio(summary, point, _LOOP, _LOOP_WITHOUT_GIL)
-        cells = [own, point.cell(PROCESSES)]
-        rows.append(
-            (
-                point.workload,
-                f"{point.label}; {point.units[point.metric]}" if COPIES not in ceilings else point.label,
-                *(point.shown(cell, point.metric) for cell in cells),
-                *(quantity.ratio(one) if one else _UNKNOWN for one in ratios),
-                f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN,
-                quantity.ratio(interpreters) if interpreters else _UNKNOWN,
-                quantity.from_to(cell.main.count for cell in cells if cell is not None and cell.main is not None),
-            )
-        )
+        ray, cells = own.best_ray, [own, point.cell(PROCESSES)]
+        unit = "" if COPIES in ceilings else f"; {point.units[point.metric]}"
+        values = (point.shown(cell, point.metric) for cell in cells)
+        ratios = [ratio(summary, point, name) for name in (PROCESSES, *known)]
+        *others, interpreters = map(_told, [*ratios, ratio(summary, point, _LOOP, _LOOP_WITHOUT_GIL)])
+        best = f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN
+        starts = quantity.from_to(cell.main.count for cell in cells if cell is not None and cell.main is not None)
+        rows.append((point.workload, f"{point.label}{unit}", *values, *others, best, interpreters, starts))
     heads = [*(f"threads over {name}" for name in known), "threads over best Ray", f"{_LOOP_WITHOUT_GIL} over {_LOOP}"]
     return TextTable(title, (*columns, *heads, "starts"), tuple(rows))
+
+
+def _told(one: Estimate | None) -> str:
+    return quantity.ratio(one) if one else _UNKNOWN
 
 
 def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:
     names = ("threads", "processes", "best Ray")
     rows = []
     for point, own in found:
-        ray, workers = own.best_ray, _workers(point)
+        ray, counts = own.best_ray, (point.parameters.get(name) for name in _WORKERS)
+        workers = next(filter(None, counts), 1)
         cells = [own, point.cell(PROCESSES), point.cell(ray[1]) if ray else None]
-        rows.append(
-            (
-                point.workload,
-                point.label,
-                *(point.shown(cell, "peak_rss", 1 / workers) for cell in cells),
-                *(point.shown(cell, "startup_time") for cell in cells),
-            )
-        )
+        memory = (point.shown(cell, "peak_rss", 1 / workers) for cell in cells)
+        startup = (point.shown(cell, "startup_time") for cell in cells)
+        rows.append((point.workload, point.label, *memory, *startup))
     heads = [f"{what}, {name}" for what in ("memory per worker", "start-up") for name in names]
     return TextTable("Memory and start-up", ("workload", "point", *heads), tuple(rows))
-
-
-def _workers(point: PointSummary) -> int:
-    return next((int(point.parameters[name]) for name in _WORKERS if point.parameters.get(name)), 1)

@@ -38,17 +38,6 @@ MEANINGS = {
     "spread": f"standard deviation over {100 * WIDE_SPREAD:.0f} % of the mean",
     "loaded": f"other processes kept more than {100 * LOADED_SHARE:.0f} % of the cores busy during a trial",
 }
-DOUBTS_EXPLAINED = (
-    f"The doubts are these. 'N trials': fewer than {ENOUGH_TRIALS}. 'spread': {MEANINGS['spread']}. 'loaded': "
-    f"{MEANINGS['loaded']}. Next to Ray, some of these processes are Ray's own, which ended unseen. 'short': less than "
-    f"{SHORT_NS / 1e6:.0f} ms were measured in a trial. 'beats the ceiling': the whole interval is faster than the "
-    "reference ceiling, which was therefore measured too slow."
-)
 BEATS_LIMIT = "beats the ceiling"
 # A doubt in a word or two, by its first word.
-KINDS = {
-    "spread": "spread",
-    "loaded": "loaded",
-    "short": "short turns",
-    "beats": "passes ceiling",
-}
+KINDS = {"spread": "spread", "loaded": "loaded", "short": "short turns", "beats": "passes ceiling"}

@@ -50,7 +50,8 @@ class Estimate:
             return 1.0
         if not self.error:
             return 1.0 if self.value == 1 else 0.0
-        return 1 - within(abs(math.log(self.value)) / self.error, self.freedom)
+        # That Student's variable lies beyond -t or t.
+        return float(2 - 2 * stdtr(self.freedom, abs(math.log(self.value)) / self.error))
 
     def scaled(self, factor: float) -> "Estimate":
         """The same in another unit; `factor` is positive."""
@@ -131,11 +132,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         corrected[index] = largest
     return corrected
-
-
-def within(t: float, freedom: float) -> float:
-    """The chance that a variable of Student's distribution lies between -t and t, for t of at least 0."""
-    return float(2 * stdtr(freedom, t) - 1)
 
 
 def quantile(chance: float, freedom: float) -> float:

@@ -14,13 +14,6 @@ CEILING = "ceiling"
 _COPIES = "limit"  # the backend that copies alone
 Values = Mapping[int, float]
 
-EXPLAINED = (
-    "'ceiling': the reference ceiling. For a round that only copies, it is the copies alone, into existing memory, on "
-    "all cores. Elsewhere it is plain loops on all cores in lockstep, each with its share. They exchange nothing and "
-    "wait by reactorlib's own waiter. Where rounds are so short that one loop is faster, it is that loop. Other "
-    "waiting or placement may pass it."
-)
-
 
 def ceiling(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
     """The backend from which a point's ceiling is taken; None where none was measured.

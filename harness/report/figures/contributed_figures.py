@@ -11,7 +11,7 @@ from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.contribution import OURS
 from plots import page, style
-from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
+from plots.chart import BarPanel, Chart, LinePanel, Points, Scale
 
 _FILE_NAME = "speed_up.svg"
 _SPEED_UP = "speed-up over the loop (x)"
@@ -57,9 +57,8 @@ def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel | BarPanel:
     }
     known = {series: points for series, points in curves.items() if points}
     if len({one.file.cores for one in own}) == 1:
-        bars = {series: next(iter(points.values())) for series, points in known.items()}
-        ranked = sorted(bars.items(), key=lambda item: -item[1].value)
-        shown = tuple(Bar(series, one, quantity.times(one.value)) for series, one in ranked)
+        values = {series: next(iter(points.values())) for series, points in known.items()}
+        shown = shared.bars(values, quantity.times, most_first=True)
         return BarPanel(name, Scale(_SPEED_UP), shown, line=1.0)
     y = Scale(_SPEED_UP, log=True)
     return LinePanel(name, Scale("cores", quantity.count), y, known, (1.0,))

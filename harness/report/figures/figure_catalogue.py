@@ -5,51 +5,34 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from harness.report.figures import (
-    crossover_figures,
-    paper_figures,
-    round_figures,
-    sampling_figures,
-    study_figures,
-    thread_figures,
-)
+from harness.report.figures.crossover_figures import crossover
 from harness.report.figures.figure_points import on_cores
+from harness.report.figures.paper_figures import by_actors, by_agents, by_object_size, by_steps, q_learning
+from harness.report.figures.round_figures import hardware_limit, round_time
+from harness.report.figures.sampling_figures import step_time, throughput, vectors
+from harness.report.figures.study_figures import breakdown, scaling
+from harness.report.figures.thread_figures import against_processes
 from harness.report.summary import Summary
 from plots import page, style
 from plots.chart import Chart
 
-Make = Callable[..., Chart | None]
-
 # Each figure with what it shows, for the text around it, in the order of the report.
-FIGURES: dict[str, tuple[str, Make]] = {
-    "step_time": ("What a step of an environment costs, by how long the environment takes", sampling_figures.step_time),
-    "broadcast_gather_actors": (
-        "Broadcast and gather: overhead per round by number of actors",
-        paper_figures.by_actors,
-    ),
-    "broadcast_gather_size": ("Broadcast and gather: overhead per round by object size", paper_figures.by_object_size),
-    "gym_sampling": (
-        "Gymnasium: observations per second by environment",
-        partial(sampling_figures.throughput, workload="gym_sampling"),
-    ),
-    "atari_sampling": (
-        "Atari: observations per second by game",
-        partial(sampling_figures.throughput, workload="atari_sampling"),
-    ),
-    "q_learning": ("Q-learning: training time by minibatch", paper_figures.q_learning),
-    "multi_agent_agents": ("Traffic Junction: time for 100,000 steps by number of agents", paper_figures.by_agents),
-    "multi_agent_steps": ("Traffic Junction: time elapsed by steps", paper_figures.by_steps),
-    "overhead_shapes": ("Cost of one reaction by shape of communication", paper_figures.by_shape),
-    "crossover": (
-        "When Ray catches up: step time, size of an observation, steps per message",
-        crossover_figures.crossover,
-    ),
-    "vectors": ("Vector environments, by how long the environment takes", sampling_figures.vectors),
-    "threads": ("Threads without a GIL, processes and Ray", thread_figures.against_processes),
-    "round_time": ("How long a round takes", round_figures.round_time),
-    "breakdown": ("The phases of a round: computing, serialising, handing over, waiting", study_figures.breakdown),
-    "scaling": ("Predicted and measured scaling with workers", study_figures.scaling),
-    "hardware_limit": ("Share of the reference ceiling", round_figures.hardware_limit),
+FIGURES: dict[str, tuple[str, Callable[..., Chart | None]]] = {
+    "step_time": ("What a step of an environment costs, by how long the environment takes", step_time),
+    "broadcast_gather_actors": ("Broadcast and gather: overhead per round by number of actors", by_actors),
+    "broadcast_gather_size": ("Broadcast and gather: overhead per round by object size", by_object_size),
+    "gym_sampling": ("Gymnasium: observations per second by environment", partial(throughput, workload="gym_sampling")),
+    "atari_sampling": ("Atari: observations per second by game", partial(throughput, workload="atari_sampling")),
+    "q_learning": ("Q-learning: training time by minibatch", q_learning),
+    "multi_agent_agents": ("Traffic Junction: time for 100,000 steps by number of agents", by_agents),
+    "multi_agent_steps": ("Traffic Junction: time elapsed by steps", by_steps),
+    "crossover": ("When Ray catches up: step time, size of an observation, steps per message", crossover),
+    "vectors": ("Vector environments, by how long the environment takes", vectors),
+    "threads": ("Threads without a GIL, processes and Ray", against_processes),
+    "round_time": ("How long a round takes", round_time),
+    "breakdown": ("The phases of a round: computing, serialising, handing over, waiting", breakdown),
+    "scaling": ("Predicted and measured scaling with workers", scaling),
+    "hardware_limit": ("Share of the reference ceiling", hardware_limit),
 }
 
 
@@ -69,8 +52,3 @@ def draw(summary: Summary, *, everything: bool = False) -> dict[str, Path]:
                 chart = replace(chart, title=f"{chart.title} ({where[0].lower()}{where[1:]})")
             drawn[name] = style.save(page.render(chart), directory / f"{name}.svg")
     return drawn
-
-
-def caption(name: str) -> str:
-    """The text for a figure's place on a page."""
-    return FIGURES[name][0]

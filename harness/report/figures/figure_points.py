@@ -127,6 +127,12 @@ def chart(title: str, subtitle: str, panels: Iterable[BarPanel | LinePanel], *no
     return Chart(title, subtitle, drawn, (starts_note(estimates), *notes)) if drawn else None
 
 
+def bars(values: Mapping[str, Estimate], text: Callable[[float], str], *, most_first: bool = False) -> tuple[Bar, ...]:
+    """A bar for each series, the best on top."""
+    ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
+    return tuple(Bar(series, one, text(one.value)) for series, one in ranked)
+
+
 def bar_chart(
     summary: Summary,
     found: PointSet,
@@ -136,22 +142,20 @@ def bar_chart(
     *notes: str,
     everything: bool,
     value: Value = attrgetter("main"),
-    also: Sequence[str] = (RAY_PAPER,),
     text: Callable[[float], str] = quantity.duration,
     most_first: bool = False,
     beside: Callable[[PointSummary], Mapping[str, Estimate]] = lambda _: {},
     published_for: str = "",
 ) -> Chart | None:
     """A panel for each point, with a bar for each backend, the best on top, and published values `beside` them last."""
-    chosen = backends(summary, found.points, everything=everything, also=also)
+    chosen = backends(summary, found.points, everything=everything, also=[RAY_PAPER])
     panels, references = [], False
     for point in found.points:
-        values = values_at(point, chosen, value)
-        ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
+        ranked = bars(values_at(point, chosen, value), text, most_first=most_first)
         references = references or bool(beside(point))
-        bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
-        if bars:
-            panels.append(BarPanel(title(point), scale, bars))
+        shown = (*ranked, *(Bar(series, one, text(one.value)) for series, one in beside(point).items()))
+        if shown:
+            panels.append(BarPanel(title(point), scale, shown))
     published_too = [published_note(published_for)] if references else []
     heading = against_best_ray(summary, found.points, name, scale.label)
     return chart(heading, found.subtitle, panels, *notes, *found.notes, *published_too)
@@ -171,15 +175,21 @@ def curves(places: Iterable[tuple[float, Mapping[str, Estimate]]]) -> dict[str, 
     return dict(found)
 
 
-def published_points(figure: str, scenario: str | None = None) -> dict[str, dict[str, Estimate]]:
-    """The paper's points in a figure, by the name that plots have for its series."""
-    return {f"{_PUBLISHED}{name}": one.points for name, one in published.series(figure, scenario).items()}
+def published_curves(figure: str, unit: float = 1, factor: float = 1.0) -> dict[str, dict[float, Estimate]]:
+    """The paper's curves in a figure, by the name that plots have for its series.
+
+    `unit`: of a step of the axis. `factor`: by which the values are larger in ours.
+    """
+    return {
+        f"{_PUBLISHED}{name}": {float(x) * unit: value.scaled(factor) for x, value in one.points.items()}
+        for name, one in published.series(figure).items()
+    }
 
 
-def published_at(figure: str, x: object) -> dict[str, Estimate]:
-    """The paper's times at one place of a figure's axis, in ns, by series."""
-    found = published_points(figure).items()
-    return {name: points[str(x)].scaled(NS) for name, points in found if str(x) in points}
+def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
+    """The paper's values at one place of a figure's axis, by series."""
+    found = published.series(figure).items()
+    return {f"{_PUBLISHED}{name}": one.points[str(x)].scaled(factor) for name, one in found if str(x) in one.points}
 
 
 def published_note(condition: str) -> str:
@@ -200,7 +210,7 @@ def starts_note(estimates: Iterable[Estimate], shown_by: str = "whiskers") -> st
 def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str, otherwise: str) -> str:
     """The finding of a figure: at how many times the best Ray's speed reactors run at these points."""
     cells = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
-    ratios = sorted((best[0] for cell in cells if (best := cell.best_ray) is not None), key=lambda one: one.value)
+    ratios = [best[0] for cell in cells if (best := cell.best_ray) is not None]
     if not ratios:
         return f"{name}: {otherwise}"
     floor = summary.floors.get(points[0].workload, 1.0)

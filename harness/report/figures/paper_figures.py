@@ -1,11 +1,9 @@
-"""The paper's further figures: broadcast and gather, Q-learning, Traffic Junction, and the cost of a reaction."""
+"""The paper's further figures: broadcast and gather, Q-learning, and Traffic Junction."""
 
-import math
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate
 from statistics import fmean
+
+import numpy as np
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
@@ -19,7 +17,6 @@ _MIB, _MB = 2**20, 10**6
 _NS_PER_MS = 1e6
 _INLINED = 100 * 1024  # bytes: Ray's default of max_direct_call_object_size
 _ROUNDS, _STEPS = 500, 100_000  # of the paper's published values of Q-learning and of Traffic Junction
-_TENTHS = 10
 
 
 def by_actors(summary: Summary, *, everything: bool) -> Chart | None:
@@ -45,10 +42,7 @@ def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Sca
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
     own = shared.curves((point.parameters[varied], shared.values_at(point, chosen)) for point in found.points)
-    reference = {
-        series: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
-        for series, points in shared.published_points(figure).items()
-    }
+    reference = shared.published_curves(figure, unit, _NS_PER_MS)
     notes += [shared.published_note(condition)] if reference else []
     sizes = [point.parameters[varied] for point in found.points]
     if varied == "object_bytes" and min(sizes) <= _INLINED < max(sizes):
@@ -67,7 +61,7 @@ def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
         summary, found, "Q-learning", scale,
         lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
         value=shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]), everything=everything,
-        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"]),
+        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
         published_for=f"{_ROUNDS:,} rounds of 16 actors, 100 steps each",
     )  # fmt: skip
 
@@ -82,7 +76,7 @@ def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
 
     def beside(point: PointSummary) -> dict[str, Estimate]:
         agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
-        return {} if busy else shared.published_at("multi_agent_agents", agents)
+        return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
 
     scale = Scale(f"time for {_STEPS:,} steps, from the throughput", quantity.duration_tick)
     return shared.bar_chart(
@@ -102,10 +96,7 @@ def by_steps(summary: Summary, *, everything: bool) -> Chart | None:
         if curves:
             measured.append(point)
             panels.append(_steps_panel(f"{point.parameters['agents']} agents, measured", curves))
-    reference = {
-        name: {float(at): one for at, one in points.items()}
-        for name, points in shared.published_points("multi_agent_episodes").items()
-    }
+    reference = shared.published_curves("multi_agent_episodes")
     if panels and reference:
         panels.append(_steps_panel("4 agents, published in 2024", reference))
     title = shared.against_best_ray(summary, measured, "Traffic Junction", "time elapsed by steps")
@@ -127,31 +118,12 @@ def _elapsed(summary: Summary, point: PointSummary, cell: Cell) -> Points:
         return {}
     steps_per_round = round(cell.main.value * round_ns.value / shared.NS)
     steps = steps_per_round * fmean(sum(turn.rounds for turn in turns) for turns in trials)
-    return {
-        steps * tenth / _TENTHS: intervals.mean([_seconds_at(tenth / _TENTHS, turns) for turns in trials])
-        for tenth in range(1, _TENTHS + 1)
-    }
+    shares = [tenth / 10 for tenth in range(1, 11)]
+    return {steps * share: intervals.mean([_seconds_at(share, turns) for turns in trials]) for share in shares}
 
 
 def _seconds_at(share: float, turns: Sequence[RecordedTurn]) -> float:
     """When this share of the rounds was done; within a turn its rounds are taken to be equally long."""
-    done = list(accumulate((turn.rounds for turn in turns), initial=0))
-    passed = list(accumulate((turn.wall_ns for turn in turns), initial=0))
-    wanted = share * done[-1]
-    at = max(1, bisect_left(done, wanted if wanted < done[-1] else math.floor(wanted)))
-    part = (wanted - done[at - 1]) / (done[at] - done[at - 1])
-    return (passed[at - 1] + part * (passed[at] - passed[at - 1])) / shared.NS
-
-
-def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
-    """The cost of one reaction or method call, a panel per shape; of a shape in several sizes the largest."""
-    found = shared.sweep(summary, "overhead", "throughput", ["shape", "actors"])
-    largest = {point.parameters["shape"]: point for point in found.points}
-    found = replace(found, points=tuple(largest.values()))
-    scale = Scale("time per reaction or method call", quantity.duration_tick)
-    return shared.bar_chart(
-        summary, found, "No-op reactions", scale,
-        lambda one: f"{str(one.parameters['shape']).replace('_', ' ')}, {one.parameters['actors']:,} members",
-        value=shared.time_of(1), everything=everything,
-        also=["reactor-inline"],  # some shapes have nothing to place on a second worker
-    )  # fmt: skip
+    done = np.cumsum([0, *(turn.rounds for turn in turns)])
+    passed_ns = np.cumsum([0, *(turn.wall_ns for turn in turns)])
+    return float(np.interp(share * done[-1], done, passed_ns)) / shared.NS

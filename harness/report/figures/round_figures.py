@@ -1,6 +1,6 @@
 """Figures over all workloads: how long a round takes, and how near each backend comes to the reference ceiling."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
@@ -47,18 +47,20 @@ def round_time(summary: Summary, *, everything: bool) -> Chart | None:
         for point in _chosen(summary, _round_ns)
         if (loop := point.cell(LOOP)) is not None and _round_ns(loop) is not None and len(point.cells) > 1
     ]
-    panels = []
-    for point in points:
-        chosen = shared.backends(summary, [point], everything=everything)
-        cells = [cell for cell in point.cells if cell.backend in chosen and not is_limit(cell.backend)]
-        scale = Scale("time of a round", quantity.duration_tick)
-        panels.append(BarPanel(_title(point), scale, _round_bars(point, cells)))
+    scale = Scale("time of a round", quantity.duration_tick)
     return shared.chart(
         _rounds_found(summary, points),
         "Solid: the serial loop's time for the same work. Hatched: what comes on top of it.",
-        panels,
+        [
+            BarPanel(_title(point), scale, tuple(_round_bars(point, _contestants(summary, point, everything))))
+            for point in points
+        ],
         "In brackets: times the serial loop's round, from turns taken beside each other.",
     )
+
+
+def _contestants(summary: Summary, point: PointSummary, everything: bool) -> list[str]:
+    return [name for name in shared.backends(summary, [point], everything=everything) if not is_limit(name)]
 
 
 def _round_ns(cell: Cell) -> Estimate | None:
@@ -71,16 +73,12 @@ def _of_loop(point: PointSummary, cell: Cell) -> Estimate | None:
     return lead.inverse() if lead else None
 
 
-def _round_bars(point: PointSummary, cells: list[Cell]) -> tuple[Bar, ...]:
-    times = {cell.backend: (one, cell) for cell in cells if (one := _round_ns(cell)) is not None}
-    loop_ns = times[LOOP][0].value
-    bars = []
-    for name, (one, cell) in sorted(times.items(), key=lambda item: item[1][0].value):
-        ratio = _of_loop(point, cell)
+def _round_bars(point: PointSummary, chosen: Sequence[str]) -> Iterator[Bar]:
+    times, cells = shared.values_at(point, chosen, _round_ns), {cell.backend: cell for cell in point.cells}
+    for name, one in sorted(times.items(), key=lambda item: item[1].value):
+        ratio, work = _of_loop(point, cells[name]), min(times[LOOP].value, one.value)
         factor = f" ({quantity.times(ratio.value)})" if ratio else ""
-        parts = ((WORK, min(loop_ns, one.value)), (REST, max(0.0, one.value - loop_ns)))
-        bars.append(Bar(name, one, quantity.duration(one.value) + factor, parts))
-    return tuple(bars)
+        yield Bar(name, one, quantity.duration(one.value) + factor, ((WORK, work), (REST, one.value - work)))
 
 
 def _rounds_found(summary: Summary, points: list[PointSummary]) -> str:
@@ -98,20 +96,18 @@ def _rounds_found(summary: Summary, points: list[PointSummary]) -> str:
 def hardware_limit(summary: Summary, *, everything: bool) -> Chart | None:
     """The speed of each backend in percent of the reference ceiling."""
 
-    def share(cell: Cell) -> Estimate | None:
-        return cell.speedups.get(CEILING)
+    def percent(cell: Cell) -> Estimate | None:
+        share = cell.speedups.get(CEILING)
+        return share.scaled(100) if share else None
 
-    points = [point for point in _chosen(summary, share) if point.workload != "overhead"]
+    points = [point for point in _chosen(summary, percent) if point.workload != "overhead"]
     panels = []
     for point in points:
-        chosen = shared.backends(summary, [point], everything=everything)
-        cells = [cell for cell in point.cells if cell.backend in chosen and not is_limit(cell.backend)]
-        shares = [(cell.backend, one.scaled(100)) for cell in cells if (one := share(cell))]
-        ranked = sorted(shares, key=lambda item: -item[1].value)
-        if ranked:
-            bars = tuple(Bar(name, one, f"{one.value:.0f} %") for name, one in ranked)
+        values = shared.values_at(point, _contestants(summary, point, everything), percent)
+        if values:
+            bars = shared.bars(values, "{:.0f} %".format, most_first=True)
             panels.append(BarPanel(_title(point), Scale("% of the reference ceiling"), bars, line=100.0))
-    own = [100 * one.value for point in points if (cell := point.cell(summary.ours)) and (one := share(cell))]
+    own = [one.value for point in points if (cell := point.cell(summary.ours)) and (one := percent(cell))]
     told = quantity.from_to(own, "{:.0f} %".format)
     reached = f"reactors reach {told}" if told else "what each backend reaches"
     return shared.chart(

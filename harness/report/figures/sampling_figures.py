@@ -9,7 +9,6 @@ from harness.report.figures import figure_points as shared
 from harness.report.figures.figure_points import Value
 from harness.report.summary import LOOP, RAY, RAY_PAPER, PointSummary, Summary
 from harness.stats import reference_ceiling
-from harness.stats.intervals import Estimate
 from plots.chart import Chart, LinePanel, Scale
 
 NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
@@ -85,14 +84,11 @@ def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
 def throughput(summary: Summary, *, everything: bool, workload: str) -> Chart | None:
     """Observations per second on each backend, a panel for each environment of the workload."""
     found = shared.sweep(summary, workload, "throughput", ["env"])
-
-    def beside(point: PointSummary) -> dict[str, Estimate]:
-        env, _, _ = str(point.parameters["env"]).partition("-")  # the paper leaves an environment's version out
-        return {name: next(iter(own.values())) for name, own in shared.published_points(workload, env).items()}
-
     return shared.bar_chart(
         summary, found, NAMES[workload], Scale("observations/s"), lambda point: str(point.parameters["env"]),
-        everything=everything, text=quantity.compact, most_first=True, beside=beside,
+        everything=everything, text=quantity.compact, most_first=True,
+        # The paper leaves an environment's version out.
+        beside=lambda point: shared.published_at(workload, str(point.parameters["env"]).partition("-")[0]),
         published_for="15 actors, 1 step per message",
     )  # fmt: skip
 

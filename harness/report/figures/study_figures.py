@@ -32,12 +32,8 @@ def breakdown(summary: Summary, **_: bool) -> Chart | None:
     )
     if not best:
         return None
-    panels = [
-        BarPanel(
-            _point_title(point), Scale("% of a round"), tuple(sorted(points[point], key=lambda bar: -_working(bar)))
-        )
-        for point in best
-    ]
+    scale = Scale("% of a round")
+    panels = [BarPanel(_point_title(at), scale, tuple(sorted(points[at], key=_working, reverse=True))) for at in best]
     bars = [bar for panel in panels for bar in panel.bars]
     notes = [
         "At the end of a bar: such a round without recording, a median over starts.",

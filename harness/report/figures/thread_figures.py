@@ -7,8 +7,8 @@ from harness.report import threads
 from harness.report.figures import figure_points as shared
 from harness.report.figures import sampling_figures
 from harness.report.summary import PointSummary, Summary
-from harness.stats import reference_ceiling
-from plots.chart import Bar, BarPanel, Chart, LinePanel, Scale
+from harness.stats.reference_ceiling import is_limit
+from plots.chart import BarPanel, Chart, LinePanel, Scale
 
 _MIB = 2**20
 _COSTS = (
@@ -50,11 +50,7 @@ def _costs(found: list[PointSummary], chosen: list[str]) -> Iterator[BarPanel]:
         values = {
             cell.backend: one.scaled(1 / unit)
             for cell in point.cells
-            if cell.backend in chosen
-            and not reference_ceiling.is_limit(cell.backend)
-            and (one := cell.metrics.get(metric))
+            if cell.backend in chosen and not is_limit(cell.backend) and (one := cell.metrics.get(metric))
         }
-        ranked = sorted(values.items(), key=lambda item: item[1].value)
-        if ranked:
-            bars = tuple(Bar(series, one, text(one.value)) for series, one in ranked)
-            yield BarPanel(f"{name}: {point.workload} {point.label}", scale, bars)
+        if values:
+            yield BarPanel(f"{name}: {point.workload} {point.label}", scale, shared.bars(values, text))
