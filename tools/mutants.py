@@ -86,7 +86,7 @@ MUTANTS = [
         ("a timer begins at its offset", "self.queue.time + event.trigger.delay, None", "self.queue.time, None"),
         ("startup comes once", '"startup": not state.entered', '"startup": True'),
         ("history does not restart timers", '"timer": state.fresh', '"timer": True'),
-        ("a reset gives states their first values", "            reset_states(self.program, mode)\n", ""),
+        ("a reset gives states their first values", "                restore()\n", "                pass\n"),
         ("what is scheduled for a mode that waits is kept", "self._waiting[event.mode].append((self.queue.schedule_at, delay, event, value))", "pass"),
     ),
     *_mutants(

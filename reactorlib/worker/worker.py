@@ -163,7 +163,6 @@ class Worker:
         self._deadlines: dict[int, Deadline] = {}
         # A front end's class may want the run before any reaction: see lf/names.py.
         if (opened := getattr(program.cls, "__opened__", None)) is not None:
-            outside.adopt()
             opened(RunHandle(outside))
 
     def arrive(self, event: Event, value: Any) -> None:
@@ -250,12 +249,13 @@ class Worker:
     # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
 
     def last_reactions(self, of_node: Sequence[int] | None, failed: Node | None) -> list[ReactionInstance]:
-        """The shutdown reactions due here, by the workers `of_node`, but for those of the reactor that `failed`."""
+        """The shutdown reactions due here by `of_node` that have not begun. None is of the reactor that `failed`."""
         skip = None if failed is None else self.graph.reaction(failed)
 
         def is_due(reaction: ReactionInstance) -> bool:
             return (
                 self.graph.hears_shutdown(reaction)
+                and reaction.index not in self.last_begun
                 and (of_node is None or of_node[reaction.index] == self.number)
                 and (skip is None or reaction.instance is not skip.instance)
                 and (reaction.mode is None or self.mode_states[reaction.mode].entered)
@@ -271,11 +271,9 @@ class Worker:
         self.shutdown.is_present = True
 
     def run_last(self, of_node: Sequence[int] | None, failed: Node | None) -> list[str]:
-        """Run the last reactions that have not begun yet, however late it is. Returns their errors in words."""
+        """Run the last reactions, however late it is. Returns their errors in words."""
         raised = []
         for reaction in self.last_reactions(of_node, failed):
-            if reaction.index in self.last_begun:
-                continue
             body, arguments = self.call(reaction.index)
             self.deadline = None if reaction.deadline is None else self.deadline_of(reaction.index)
             try:
