@@ -185,8 +185,6 @@ class Resolution:
             found = self._add(key, Trigger(signal.name, self.new_cell(path), path, key[1]))
         return found.cell
 
-    # Reactions
-
     def read_cells(self, port: BoundPort, reader: Instance, reaction: Reaction[Any]) -> tuple[Cell, ...]:
         """The cells that a reaction of `reader` reads for a port; of a mutable input, copies that are its own."""
         cells = tuple(self.alias[port.first : port.first + port.width])

@@ -75,8 +75,6 @@ class Follower:
         self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
         self._done = NOTHING_CROSSES  # made by the schedule that runs: its last message
 
-    # The loop
-
     def live(self) -> None:
         """The whole life of a worker that is on its own. Stopped is raised again, after its last reactions."""
         self.messenger.tell(0, "ready")

@@ -137,8 +137,6 @@ class Messenger:
         length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
         return message[:length], self.codec.decode(message[length:])
 
-    # Errors
-
     def blame(self, named: Iterable[tuple[str, Any]], error: WorkerError) -> WorkerError:
         """The error of the first of these values that cannot be encoded by itself, with the path that it goes to."""
         for path, value in named:

@@ -75,9 +75,6 @@ def _agreed(ranks: Ranks, place: str, make_program: Callable[[], Made], options:
     return program, placed
 
 
-# Sessions
-
-
 def lead_session(coordinator: Coordinator) -> Executor:
     """Have the other ranks serve the session of this coordinator. Returns its executor."""
     program, options, ranks = coordinator.program, coordinator.options, serving()

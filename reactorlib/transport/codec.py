@@ -38,7 +38,6 @@ PATIENCE = 200  # descriptions of a place's values, after which it pickles the v
 # A description that ends in a pickle counts as this many. On a long list it adds a third to the time.
 IN_VAIN = 10
 
-
 Placed = list[Any]  # the memory that one message refers to
 Reference = tuple[int, int, int]  # how a receiver finds a part: in shared memory release count, offset, room
 
@@ -89,8 +88,6 @@ class Codec:
         for function in (*self._encoders.values(), *self._decoders.values()):
             if function is not None:
                 function.__globals__.clear()
-
-    # Encoding
 
     def encode(self, value: Any, receivers: Sequence[int]) -> bytes:
         """The message that each receiver decodes once. WorkerError: it cannot be pickled, or memory is full."""
@@ -168,8 +165,6 @@ class Codec:
             message = HEAD.pack(ENCLOSED, 0, self._placing.worker, 1) + REFERENCE.pack(*reference, len(message))
         self._placing.commit(placed, receivers)
         return message
-
-    # Decoding
 
     def decode(self, message: bytes | memoryview) -> Any:
         """The value of a message, once: a second decoding would release its blocks twice. WorkerError: see loads."""

@@ -60,7 +60,7 @@ class Buffers(NamedTuple):
     least_bytes: int = LARGE_BYTES
 
 
-def local_buffers(least_bytes: int) -> Buffers:
+def local_buffers(least_bytes: int = LARGE_ANYWHERE) -> Buffers:
     """Memory for values that stay in their process, in a pool of their own."""
     pools: list[Any] = []
 
@@ -211,7 +211,7 @@ class Event(Reader):
         self.trigger = trigger
         self.mode = trigger.mode
         self.schedule_alone: Callable[..., Any] | None = None
-        self.seen = 0
+        self.seen = 0  # how many such tags ran without that schedule
 
 
 def events_of(program: Elaborated) -> list[Event]:

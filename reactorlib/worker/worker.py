@@ -18,7 +18,6 @@ from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, Rea
 from reactorlib.errors import words_of
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import (
-    LARGE_ANYWHERE,
     ActionHandle,
     Buffers,
     Contained,
@@ -153,8 +152,8 @@ class Worker:
         self.events = events or events_of(program)
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
-        self.buffers = buffers or local_buffers(LARGE_ANYWHERE)
-        self.local_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers(LARGE_ANYWHERE)
+        self.buffers = buffers or local_buffers()
+        self.local_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers()
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
@@ -169,8 +168,6 @@ class Worker:
         """Forward a value along a physical connection: at physical time."""
         time = self.outside.clock.now() - self.outside.started + event.trigger.delay
         self.scheduler.at(event, time, value)
-
-    # Cells, and reactions with their arguments
 
     def cell(self, number: Cell) -> Reader:
         if number not in self.cells:
