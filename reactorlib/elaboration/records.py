@@ -37,8 +37,7 @@ class Trigger(NamedTuple):
 class Argument(NamedTuple):
     """One argument of a reaction: the `cells` of a port that it reads or sets, one timer or action, or one mode.
 
-    A contained reactor, or a bank (`multi`), has the ports that are named of each of its `members`. Its `cells` are
-    those of the ports that are read.
+    A contained reactor or bank (`multi`) has in `members` the ports that are named of each. `cells` are those it reads.
     """
 
     kind: Literal["read", "set", "schedule", "switch", "contained"]
