@@ -97,7 +97,8 @@ class Processes(Distributed):
         code = exit_code(process)
         how = f"exited with status {code}"
         if code is not None and code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
+            names = {number.value: number.name for number in signal.Signals}  # most real-time signals have none
+            how = f"was killed by {names.get(-code, f'signal {-code}')}"
         members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
