@@ -29,7 +29,7 @@ from reactorlib.transport.structure import LARGE_BYTES
 LINE = 64  # bytes that processors share as a whole
 LOOKS = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
 
-NOBODY, MESSAGE, BUFFER = range(3)
+NOBODY, MESSAGE, BUFFER = range(3)  # users of a block in its owner's process
 
 
 @lru_cache(4096)

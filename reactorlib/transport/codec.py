@@ -6,9 +6,9 @@ A message has one of three forms, which its first byte names:
     ENCLOSED   HEAD, one reference: the message itself is in a block
     else       the length of a prefix in UNITs: HEAD, the structure; compiled code reads the rest (codec_compiler.py)
 
-All shapes are remembered here: the structures that this worker has met, their functions, the latest ones of each place.
-Large arrays and bytes are read where they lie: read-only, valid as long as anything refers to them. A torch tensor
-cannot be read-only, but must be treated as if it were.
+All shapes are remembered here: the structures that this worker has met, their functions, the latest ones of each place
+that sends again and again. Large arrays and bytes are read where they lie: read-only, valid as long as anything refers
+to them. A torch tensor cannot be read-only, but must be treated as if it were.
 """
 
 from __future__ import annotations

@@ -57,8 +57,7 @@ class Queue(CurrentTag):
         return self._times[0] if self._times else None
 
     def pop(self, horizon: float = inf) -> Events:
-        """Advance to the next tag and return its events. Empty: there is none, or its time is new and not before
-        `horizon`."""
+        """Advance to the next tag and return its events. Empty if there is none, or at a new time from `horizon` on."""
         step, ahead = self.soon, self.ahead
         if step or ahead:
             self.microstep += 1
