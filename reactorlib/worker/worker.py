@@ -153,7 +153,7 @@ class Worker:
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
         self.buffers = buffers or local_buffers()
-        self.local_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers()
+        self.own_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers()
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
@@ -240,7 +240,7 @@ class Worker:
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else self.local_buffers
+        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else self.own_buffers
         return Writer(cell, buffers) if self.recorder is None else TracedWriter(cell, buffers, self.recorder.note)
 
     # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
