@@ -127,7 +127,7 @@ class Execution:
         self.coordinator.begin()
 
     def guarded(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
-        """Call a part of the execution in which reactions may run, and return its result. After True, workers end.
+        """Call a part of the execution in which reactions may run, and return its result. True: it was the last.
 
         An exception that leaves it ends the execution, after the shutdown reactions. It is a ReactionError if a
         reaction raised. A signal handler may raise at any call or return, so nothing is set outside of `try`.
@@ -197,7 +197,7 @@ class Execution:
 
 
 def _explain(program: Elaborated, node: int, error: Exception) -> None:
-    """Name the port by which this reaction reads the value that it has set. The value does not know its readers."""
+    """Name the port by which this reaction reads a cell that it set. A cell has the path of the port that sets it."""
     reaction = program.graph.reaction(node)
     if reaction is None or not isinstance(error, EffectError):
         return

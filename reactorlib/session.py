@@ -166,16 +166,6 @@ class Session:
         coordinator.stop()
         return coordinator.reach(self._execution.executor, coordinator.queue.time + 1)
 
-    def _reach(self, until: int) -> None:
-        """Run earlier events than those of a step."""
-        fault = time_fault(until, "until")
-        if fault is not None:
-            raise RunError(fault)
-        if until < self.tag.time:
-            raise RunError(f"until={until} is before the last step, which was at {self.tag}")
-        if self._execution.guarded(self._execution.coordinator.reach, self._execution.executor, int(until)):
-            raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
-
     def _ports(self, names: Sequence[str] | None, *, is_input: bool) -> list[BoundPort]:
         """Ports of the main reactor by their names, or all of them."""
         root = self._execution.worker.program.root
@@ -256,10 +246,16 @@ class Stepper:
 
     def _prepare(self, until: int | None) -> None:
         """Before the tag of a step: run earlier events, empty the outputs."""
+        execution = self._execution
         if self._session._pending is not None:
             raise RunError("a step has begun: finish() it first")
         if until is not None:
-            self._session._reach(until)
+            if fault := time_fault(until, "until"):
+                raise RunError(fault)
+            if until < execution.tag.time:
+                raise RunError(f"until={until} is before the last step, which was at {execution.tag}")
+            if execution.guarded(execution.coordinator.reach, execution.executor, int(until)):
+                raise RunError(f"step(): the program stopped at {execution.tag}, before the tag of this step")
         for cell in self._cells:
             cell.value = ABSENT
 

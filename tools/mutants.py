@@ -86,7 +86,7 @@ MUTANTS = [
         ("a timer begins at its offset", "self.queue.time + event.trigger.delay, None", "self.queue.time, None"),
         ("startup comes once", '"startup": not state.entered', '"startup": True'),
         ("history does not restart timers", '"timer": state.fresh', '"timer": True'),
-        ("a reset gives states their first values", "            reset_states(self.program, mode)\n", ""),
+        ("a reset gives states their first values", "                restore()\n", "                pass\n"),
         ("what is scheduled for a mode that waits is kept", "self._waiting[event.mode].append((self.queue.schedule_at, delay, event, value))", "pass"),
     ),
     *_mutants(
@@ -114,7 +114,7 @@ MUTANTS = [
     *_mutants(
         _of("elaboration", "dependencies", "conformance/test_reactions", "conformance/test_deadlines", "conformance/test_modes_timing", RANDOM),
         ("a reaction of a mode comes after those before it that have none", "last_in.get(mode, last_plain)", "last_in.get(mode)"),
-        ("shutdown reactions of different modes run in class order", "mode = None if graph.hears_shutdown(reaction) else reaction.own_mode", "mode = reaction.own_mode"),
+        ("shutdown reactions of different modes run in class order", "mode = None if self.graph.hears_shutdown(reaction) else reaction.own_mode", "mode = reaction.own_mode"),
         ("a deadline is inferred from the earliest that depends", "deadline[at] = min(dues)", "deadline[at] = max(dues)"),
     ),
     *_mutants(

@@ -101,7 +101,6 @@ def reaction(
     >>> result = run(Sensor, fast=True)
     too late for 3
     """
-
     if len(triggers) == 1 and inspect.isfunction(triggers[0]):
         raise TypeError("@reaction needs its triggers: write @reaction(startup) or @reaction(some_input)")
     return lambda body: Reaction(
@@ -130,16 +129,13 @@ _NO_PARAMETERS = inspect.Signature([inspect.Parameter("self", inspect.Parameter.
 
 
 class Declarations:
-    """The declarations of a class, read once. Base classes come first, from left to right, each after its own bases.
-
-    A redefined declaration keeps its place.
-    """
+    """The declarations of a class, read once, in the order of its lineage. A redefined declaration keeps its place."""
 
     def __init__(self, cls: type) -> None:
         self.faults: list[str] = []
         found: dict[str, Any] = {}
         held = {name: value for klass in reversed(cls.__mro__) for name, value in vars(klass).items()}
-        for name, given in ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items()):
+        for name, given in (pair for klass in _lineage(cls) for pair in vars(klass).items()):
             if name in found or not isinstance(given, Element | Reaction):
                 continue
             found[name] = held[name]
@@ -184,7 +180,7 @@ def _shared(cls: type) -> Iterator[str]:
 
 
 def _lineage(cls: type) -> Iterator[type]:
-    """The base classes, each after its own bases, then the class."""
+    """The base classes from left to right, each after its own bases, then the class."""
     for base in cls.__bases__:
         yield from _lineage(base)
     yield cls

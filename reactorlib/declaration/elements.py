@@ -32,8 +32,8 @@ class Element:
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name}>" if self.name else f"<{self.kind}>"
 
-    def _declares(self) -> TypeError:
-        """The error of a use that only the object allows which a reaction is given, or which `self` has."""
+    def _misused(self) -> TypeError:
+        """The error of a call on the declaration. Such calls are for the argument of a reaction, or `self.<name>`."""
         return TypeError(f"{self!r} is a declaration: use the {self.kind} that the reaction or self gives")
 
 
@@ -53,7 +53,7 @@ class Port(Element, Generic[T]):
 
     def set(self, value: T) -> None:
         """Give the port a value at this tag. The last one set wins."""
-        raise self._declares()
+        raise self._misused()
 
     if TYPE_CHECKING:  # of a multiport, as the argument of a reaction
 
@@ -122,11 +122,11 @@ class Output(Port[T]):
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy."""
-        raise self._declares()
+        raise self._misused()
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """A `Batch` to pass to `set`: an array that its readers fill in place, each its own part."""
-        raise self._declares()
+        raise self._misused()
 
 
 class Timer(Element):
@@ -171,7 +171,7 @@ class Action(Element, Generic[T]):
 
     def schedule(self, extra_delay: int = 0, value: T | None = None) -> None:
         """Make the action occur `extra_delay` ns (plus its minimum delay) after now, carrying `value`."""
-        raise self._declares()
+        raise self._misused()
 
 
 class LogicalAction(Action[T]):
@@ -302,7 +302,7 @@ class Mode(Element, ModeBlock):
 
     def set(self) -> None:
         """Switch to this mode at the end of this tag."""
-        raise self._declares()
+        raise self._misused()
 
 
 class Transition(NamedTuple):

@@ -145,8 +145,7 @@ class Instance:
 
 def instance_of(reactor: Any) -> Instance:
     """The instance record behind a reactor object."""
-    record: Instance = reactor.__instance__
-    return record
+    return reactor.__instance__  # type: ignore[no-any-return]
 
 
 def refusal(text: str, where: str | None, *inner: str) -> ElaborationError:

@@ -28,7 +28,7 @@ class _ReactorType(type):
     def __call__(cls: type[R], /, *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
         declared = declarations_of(cls)
         self: R = cls.__new__(cls)
-        parameters, name = _parameters(cls, declared, self, args, kwargs), cls.__name__
+        parameters, name = _parameters(self, declared, args, kwargs), cls.__name__
         parent = building.stack[-1] if building.stack else None
         instance = Instance(self, parameters, parent, building.bank_index, building.mode, building.where, name, name)
         building.bank_index = 0
@@ -58,16 +58,14 @@ class _ReactorType(type):
         return self
 
 
-def _parameters(
-    cls: type, declared: Declarations, self: object, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> dict[str, Any]:
+def _parameters(self: object, declared: Declarations, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     if len(declared.signature.parameters) == 1 and not args and not kwargs:
         return {}
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
     except TypeError as error:
         where = here() if building.stack else None  # `run` or `elaborate` makes the main reactor
-        raise refusal(f"{cls.__name__}{declared.signature}: {error}", where) from error
+        raise refusal(f"{type(self).__name__}{declared.signature}: {error}", where) from error
     bound.apply_defaults()
     parameters = dict(bound.arguments)
     del parameters[next(iter(declared.signature.parameters))]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
+from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.elaboration.rules import feed_text
+
+# A node on a cycle, the next node, and the cell that passes a value between them: None for reactions of one reactor.
+_Edge = tuple[Node, Node, Cell | None]
 
 
 class _Constraints:
@@ -23,7 +26,28 @@ class _Constraints:
         self.edges += [[]] * len(resolution.paths)
         for cell in graph.writers:
             self.edges[self.nodes + cell] = graph.readers.get(cell, [])
-        _chain(self.reactions, graph, self.edges)
+        self._chain()
+
+    def _chain(self) -> None:
+        """Keep the declared order in a reactor. Reactions in different modes of it do not depend on each other, unless
+        shutdown triggers one: then they may run at one tag.
+        """
+        last_plain: Node | None = None
+        last_in: dict[int, Node] = {}
+        owner = None
+        for node, reaction in enumerate(self.reactions):
+            if reaction.instance is not owner:
+                owner, last_plain, last_in = reaction.instance, None, {}
+            mode = None if self.graph.hears_shutdown(reaction) else reaction.own_mode
+            if mode is None:
+                before = list(last_in.values()) or ([] if last_plain is None else [last_plain])
+                last_plain, last_in = node, {}
+            else:
+                previous = last_in.get(mode, last_plain)
+                before = [] if previous is None else [previous]
+                last_in[mode] = node
+            for earlier in before:
+                self.edges[earlier].append(node)
 
     def part_exclusive(self) -> None:
         """Drop edges between nodes in different modes of one reactor: they are never active together."""
@@ -62,14 +86,14 @@ class _Constraints:
 
         A reaction is one level above whatever it depends on; a forward takes no level of its own.
         """
-        edges, count = self.edges, self.graph.count
+        edges, reactions = self.edges, self.graph.count
         level, waiting = [0] * len(edges), [0] * len(edges)
         for following in edges:
             for later in following:
                 waiting[later] += 1
         sequence = [node for node in range(self.nodes) if not waiting[node]]
         for at in sequence:
-            reached = level[at] + 1 if at < count else level[at]
+            reached = level[at] + 1 if at < reactions else level[at]
             for later in edges[at]:
                 if level[later] < reached:
                     level[later] = reached
@@ -104,32 +128,6 @@ class _Constraints:
 
     def _passed(self, node: Node, later: Node) -> Cell | None:
         return next((cell for cell in self.graph.writes[node] if cell in self.graph.reads[later]), None)
-
-
-# A node on a cycle, the next node, and the cell that passes a value between them: None for reactions of one reactor.
-_Edge = tuple[Node, Node, Cell | None]
-
-
-def _chain(reactions: list[ReactionInstance], graph: DependencyGraph, edges: list[list[int]]) -> None:
-    """Reactions of one reactor in declared order. Those in different modes of it do not depend on each other, unless
-    shutdown triggers one: then they may run at one tag.
-    """
-    last_plain: Node | None = None
-    last_in: dict[int, Node] = {}
-    owner = None
-    for node, reaction in enumerate(reactions):
-        if reaction.instance is not owner:
-            owner, last_plain, last_in = reaction.instance, None, {}
-        mode = None if graph.hears_shutdown(reaction) else reaction.own_mode
-        if mode is None:
-            before = list(last_in.values()) or ([] if last_plain is None else [last_plain])
-            last_plain, last_in = node, {}
-        else:
-            previous = last_in.get(mode, last_plain)
-            before = [] if previous is None else [previous]
-            last_in[mode] = node
-        for earlier in before:
-            edges[earlier].append(node)
 
 
 def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) -> tuple[Order, Cycle]:

@@ -34,6 +34,7 @@ class _Lookup:
     def __init__(self, resolution: Resolution, instance: Instance, declaration: Reaction[Any]) -> None:
         self.resolution = resolution
         self.instance = instance
+        self.cls = type(instance.reactor)
         self.declaration = declaration
         self.path = f"{instance.path}.{declaration.name}"
         self.arguments: dict[object, Argument] = {}
@@ -51,8 +52,7 @@ class _Lookup:
             for name in named:
                 self._resolve_one(role, name)
         if self.complete and len(self.arguments) not in declared.fits:  # otherwise not all are known
-            fault = argument_fault(declared, list(self.arguments.values()))
-            if fault:
+            if fault := argument_fault(declared, list(self.arguments.values())):
                 self.fault(fault)
             else:
                 declared.fits.add(len(self.arguments))
@@ -86,15 +86,16 @@ class _Lookup:
         child = ""
         if isinstance(named, str):
             child, _, name = named.rpartition(".")
-        elif isinstance(named, Element) and self._declares(named):
+        elif isinstance(named, Element) and any(vars(cls).get(named.name) is named for cls in self.cls.__mro__):
             name = named.name
         else:
-            self.fault(f"{role} must be an element of {self._class()} or its name, got {named!r}")
+            self.fault(f"{role} must be an element of {self.cls.__name__} or its name, got {named!r}")
             return
         members, several = self._contained(child) if child else ([self.instance.reactor], False)
         if not members:
-            known = [child.name.partition("[")[0] for child in self.instance.children]
-            self.fault(f"{role} {named!r}: {self._class()} contains no reactor {child!r}{did_you_mean(child, known)}")
+            hint = did_you_mean(child, [each.name.partition("[")[0] for each in self.instance.children])
+            self.fault(f"{role} {named!r}: {self.cls.__name__} contains no reactor {child!r}{hint}")
+            return
         found: list[Bound] = []
         for member in members:
             elements = instance_of(member).elements
@@ -103,25 +104,18 @@ class _Lookup:
                 self.fault(f"{role} {named!r} names no element of {kind}{did_you_mean(name, elements)}")
                 return
             found.append(elements[name])
-        if found:
-            self._bind(role, found, several, history, child)
-
-    def _declares(self, element: Element) -> bool:
-        return any(vars(cls).get(element.name) is element for cls in type(self.instance.reactor).__mro__)
+        self._bind(role, found, several, history, child)
 
     def _contained(self, child: str) -> tuple[list[Any], bool]:
         """The contained reactors of a name; (True) all members of a bank or list. Empty if one is no reactor."""
         name, _, index = child.partition("[")
-        held = vars(self.instance.reactor).get(name)
+        held: Any = vars(self.instance.reactor).get(name)
         several = isinstance(held, Bank | list | tuple)
-        members = list(held) if isinstance(held, Bank | list | tuple) else [held]
+        members = list(held) if several else [held]
         if index:
             number = index.removesuffix("]")
             members = members[int(number) :][:1] if several and number.isdecimal() else []
         return (members if all(isinstance(member, Reactor) for member in members) else []), several and not index
-
-    def _class(self) -> str:
-        return type(self.instance.reactor).__name__
 
     def _bind(self, role: str, bound: list[Bound], several: bool, history: bool | None, child: str) -> None:
         first = bound[0]

@@ -35,9 +35,9 @@ class Trigger(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """One argument of a reaction: `cells` read or set, or one action, or one mode.
+    """One argument of a reaction: the `cells` of a port that it reads or sets, one timer or action, or one mode.
 
-    Or a contained reactor, or (`multi`) a bank: `cells` are those it reads, `members` the ports named of each.
+    A contained reactor or bank (`multi`) has in `members` the ports that are named of each. `cells` are those it reads.
     """
 
     kind: Literal["read", "set", "schedule", "switch", "contained"]
@@ -45,8 +45,8 @@ class Argument(NamedTuple):
     cells: tuple[Cell, ...] = ()
     multi: bool = False
     mode: int = -1
-    history: bool = False
-    reads: bool = False
+    history: bool = False  # whether it enters the mode by history
+    reads: bool = False  # whether an action or timer is a trigger or a use
     plain_ns: bool = False
     elements: tuple[Bound, ...] = ()  # the element that it names, or that of each member of a bank
     members: tuple[tuple[Argument, ...], ...] = ()

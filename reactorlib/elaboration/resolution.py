@@ -7,7 +7,7 @@ from typing import Any
 from reactorlib.declaration.building import located
 from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.elements import Input, Mode, Signal, shutdown, startup
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTrigger, Connection, Instance, PortChannel
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTrigger, Connection, Instance
 from reactorlib.elaboration import rules
 from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
 
@@ -21,8 +21,8 @@ class Resolution:
         self.forwards: list[Forward] = []
         self.triggers: list[Trigger] = []
         self.modes: list[ModeInstance] = []
-        # The connections to a channel, each with the source that it gives; several are of exclusive modes.
-        self.feeds: dict[Cell, list[tuple[Connection, PortChannel]]] = {}
+        # The feeds of each channel that is connected to a source; several are of exclusive modes.
+        self.feeds: dict[Cell, list[rules.Feed]] = {}
         self.ringed: set[Cell] = set()  # channels whose connections lead back to themselves
         self.mode_index: dict[BoundMode | None, Any] = {None: None}
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
@@ -56,8 +56,7 @@ class Resolution:
         if not modes:
             return
         siblings = tuple(range(len(self.modes), len(self.modes) + len(modes)))
-        fault = rules.initial_fault(modes)
-        if fault:
+        if fault := rules.initial_fault(modes):
             self.faults.append(f"{instance.path}: {fault}{located(modes[0].declaration.where)}")
         parent = self.mode_around(instance)
         for number, mode in zip(siblings, modes, strict=True):
@@ -166,8 +165,7 @@ class Resolution:
                 continue
             declared, path = element.declaration, element.path
             policy = getattr(declared, "policy", None)
-            fault = rules.policy_fault(policy, element.min_spacing)
-            if fault:
+            if fault := rules.policy_fault(policy, element.min_spacing):
                 self.faults.append(f"{path}: {fault}{located(declared.where)}")
             kind = declared.kind.partition(" ")[0]  # of a physical action: physical
             self._add(element, Trigger(kind, self.new_cell(path), path, self.mode_of(instance, declared.mode),
@@ -186,8 +184,6 @@ class Resolution:
             path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
             found = self._add(key, Trigger(signal.name, self.new_cell(path), path, key[1]))
         return found.cell
-
-    # Reactions
 
     def read_cells(self, port: BoundPort, reader: Instance, reaction: Reaction[Any]) -> tuple[Cell, ...]:
         """The cells that a reaction of `reader` reads for a port; of a mutable input, copies that are its own."""

@@ -11,6 +11,7 @@ from reactorlib.declaration.elements import Mode, Policy, Timer
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Connection, Instance, PortChannel
 from reactorlib.elaboration.records import Argument
 
+Feed = tuple[Connection, PortChannel]  # a connection to a channel, and the source that it gives it
 _POLICIES = get_args(Policy)
 
 
@@ -35,9 +36,7 @@ def width_fault(connection: Connection) -> str | None:
     return f"width {len(sources)} does not fit width {len(targets)}: the left side must be {wanted}"
 
 
-def source_faults(
-    feeds: Iterable[tuple[Connection, PortChannel]], mode: BoundMode | None, source: str
-) -> Iterator[str]:
+def source_faults(feeds: Iterable[Feed], mode: BoundMode | None, source: str) -> Iterator[str]:
     """Why a channel with these connections cannot have another source, in `mode`: different modes never meet."""
     for connection, channel in feeds:
         other = connection.mode
@@ -65,7 +64,7 @@ def policy_fault(policy: str | None, min_spacing: int | None) -> str | None:
     return None
 
 
-def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None = None) -> str | None:
+def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None) -> str | None:
     """Why a reaction of `instance`, declared in `mode`, may not name `bound` as trigger, use or effect, or None."""
     own, other = bound.owner is instance, bound.declaration.mode
     told = None

@@ -1,8 +1,8 @@
 """Worker 0 of a run with several workers, whatever carries messages between them.
 
-When a reaction fails, all steps of this tag that do not need it still run, on every worker. A step
-that needs it finds that a message is poison, and its worker poisons those that wait. So of several failures at one tag
-the first in the order of the program always happens, and it is the one reported.
+When a reaction fails, all steps of this tag that do not need it still run, on every worker. A step that needs it finds
+that a message is poison, and its worker poisons those that wait. So of several failures at one tag the first in the
+order of the program always happens, and it is the one reported.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, 
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.worker import Worker
 
-COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
-
 if TYPE_CHECKING:
     from reactorlib.worker.loader import Loader
+
+COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
 
 
 class OutOfTime(BaseException):
@@ -35,10 +35,8 @@ def exit_on_signal(number: int, _frame: object) -> None:
 @contextmanager
 def handling(handler: Callable[[int, Any], None], *numbers: int) -> Iterator[None]:
     """Handle these signals for a while, if this is the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in numbers}
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, handler) for number in numbers if is_main}
     try:
         yield
     finally:
@@ -83,7 +81,7 @@ class Executor(ABC):
         """The schedule of a tag at which these events are present."""
 
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
-        """The same in pieces: without other workers, all of it comes after the first."""
+        """The schedule of such a tag in pieces. Without other workers all of it is one piece, after an empty one."""
         schedule = schedule_of(self, events)
 
         def pieces(time: int, soon: Events) -> Pieces:

@@ -19,7 +19,6 @@ from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
-from reactorlib.worker.modes import reset_states
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Call, Worker
 
@@ -76,10 +75,8 @@ class Follower:
         self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
         self._done = NOTHING_CROSSES  # made by the schedule that runs: its last message
 
-    # The loop
-
     def live(self) -> None:
-        """The whole life of a worker that is on its own. After Stopped, which goes on, it prints errors of its end."""
+        """The whole life of a worker that is on its own. Stopped is raised again, after its last reactions."""
         self.messenger.tell(0, "ready")
         try:
             self.serve()
@@ -116,7 +113,8 @@ class Follower:
         for state, (active, entered) in zip(self.worker.mode_states, flags, strict=True):
             state.active, state.entered = active, entered
         for mode in restarted:
-            reset_states(self.worker.program, mode)
+            for restore in self.worker.program.reset_states.get(mode, ()):
+                restore()
 
     def _forget(self) -> None:
         self.parts.clear()
@@ -156,7 +154,7 @@ class Follower:
                 done = self.messenger.with_requests(done, calls)
             except WorkerError as error:
                 named = [(events[event].path, values[-1]) for _, event, *values in calls if event is not None]
-                raise self.messenger.blame_values(named, error) from error.__cause__
+                raise self.messenger.blame(named, error) from error.__cause__
         self._send(done)
 
     # Its part of a split
@@ -212,5 +210,5 @@ class Follower:
             except Exception as error:  # noqa: BLE001  # pickling runs the user's code
                 why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
                 named = [pair for row in some for pair in row[3]]
-                self.messenger.fail(Failure(self.messenger.blame_values(named, why), None))
+                self.messenger.fail(Failure(self.messenger.blame(named, why), None))
                 return

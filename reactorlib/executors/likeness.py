@@ -57,10 +57,8 @@ def difference(found: Sequence[Likeness], names: Sequence[str]) -> str | None:
         for aspect in {**first, **other}:
             mine, its = first.get(aspect, "nothing"), other.get(aspect, "nothing")
             if mine != its:
-                return (
-                    f"the {names[0].partition(' ')[0]}s do not run the same: {aspect} is {mine} on {names[0]}, "
-                    f"{its} on {name}"
-                )
+                kind = names[0].partition(" ")[0]  # rank or worker
+                return f"the {kind}s do not run the same: {aspect} is {mine} on {names[0]}, {its} on {name}"
     return None
 
 

@@ -88,7 +88,7 @@ class Messenger:
             return (encode(tuple(values)) if values else b"") + _bits(mask, count) + ending
 
         def blame(error: WorkerError) -> WorkerError:
-            return self.blame((cell for cell in cells if cell.is_present), error)
+            return self.blame([(cell.path, cell.value) for cell in cells if cell.is_present], error)
 
         statements = _PACK if count <= WRITTEN_OUT else "return some()"
         return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
@@ -118,7 +118,11 @@ class Messenger:
 
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
         """A function that encodes the values of these events, present or not."""
-        return _function("", _ENCODE, events, self.codec.encoder(receivers), partial(self.blame, events))
+
+        def blame(error: WorkerError) -> WorkerError:
+            return self.blame([(event.path, event.value) for event in events], error)
+
+        return _function("", _ENCODE, events, self.codec.encoder(receivers), blame)
 
     def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
         """A function that gives these events the values that such an encoder encoded, present or not."""
@@ -133,14 +137,8 @@ class Messenger:
         length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
         return message[:length], self.codec.decode(message[length:])
 
-    # Errors
-
-    def blame(self, cells: Iterable[Reader], error: WorkerError) -> WorkerError:
-        """The error of the first of these cells that cannot be encoded by itself, with its path."""
-        return self.blame_values([(cell.path, cell.value) for cell in cells], error)
-
-    def blame_values(self, named: Iterable[tuple[str, Any]], error: WorkerError) -> WorkerError:
-        """The same for values with the paths that they go to."""
+    def blame(self, named: Iterable[tuple[str, Any]], error: WorkerError) -> WorkerError:
+        """The error of the first of these values that cannot be encoded by itself, with the path that it goes to."""
         for path, value in named:
             try:
                 self.codec.encode(value, ())

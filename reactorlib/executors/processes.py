@@ -58,16 +58,14 @@ class Processes(Distributed):
             raise
         coordinator.listen = self.listener.listen
 
-    # Processes
-
     def start(self) -> None:
         main, program, options = self.worker, self.worker.program, self.coordinator.options
         handed: Any = program
         if self.start_method != "fork":
             handed = pickled_program(program.cls, program.parameters), likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
-        # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
-        # where `atexit` would come too late.
+        # Kill them at exit if the end of the run was broken off. `atexit` would come too late: before it, a process of
+        # multiprocessing waits for its children.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
         tied = threading.current_thread() is threading.main_thread()
         setup = WorkerSetup(os.getpid(), self.exchange, handed, self.partition, main.buffers.crossing,
@@ -99,7 +97,8 @@ class Processes(Distributed):
         code = exit_code(process)
         how = f"exited with status {code}"
         if code is not None and code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
+            names = {number.value: number.name for number in signal.Signals}  # most real-time signals have none
+            how = f"was killed by {names.get(-code, f'signal {-code}')}"
         members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")

@@ -18,7 +18,7 @@ from reactorlib.clock import PhysicalClock
 from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.worker.inbox import Inbox, Outside
 
-LONGEST_CALL = 1 << 20
+LONGEST_CALL = 1 << 17  # bytes; a datagram of Linux holds at most 212,960, unless the system is told otherwise
 
 
 class RemoteInbox(Outside):
@@ -37,8 +37,14 @@ class RemoteInbox(Outside):
         self._send(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
+        """Report an error. One that is too long for a call arrives as a stand-in with the beginning of its text."""
         if not self.over and os.getpid() == self.process:
-            self._send(pickle.dumps((thread, PortableFailure.of(Failure(error, None)))))
+            failure = PortableFailure.of(Failure(error, None))
+            call = pickle.dumps((thread, failure))
+            if len(call) > LONGEST_CALL:
+                short = type(failure.stand_in)(failure.stand_in.kind, failure.stand_in.words[: LONGEST_CALL // 8])
+                call = pickle.dumps((thread, failure._replace(pickled=b"", stand_in=short, where="")))
+            self._send(call)
 
 
 def pass_on(call: bytes, inbox: Inbox) -> None:

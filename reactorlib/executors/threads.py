@@ -37,7 +37,7 @@ class Threads(Distributed):
         self.over = False  # threads leave at once
         self.followers: dict[int, ThreadFollower] = {}
         self._main_thread = threading.get_native_id()
-        self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
+        self._until: float | None = None  # by `monotonic`: so long worker 0 waits for threads that do not leave
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
         super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
 
@@ -57,7 +57,7 @@ class Threads(Distributed):
 
     def check(self) -> None:
         """Raise WorkerError if a thread has ended, which only a fault of this library can cause. Look at the time."""
-        if self._limit is not None and monotonic() > self._limit and not (self._leaving and self._leaving.is_leaving):
+        if self._until is not None and monotonic() > self._until and not (self._leaving and self._leaving.is_leaving):
             raise Stopped
         for number, follower in self.followers.items():
             if not follower.thread.is_alive() and not follower.has_left:  # in this order: it may leave meanwhile
@@ -72,7 +72,7 @@ class Threads(Distributed):
         """Break off what threads do. A reaction may be in a long call into C, which ends first."""
         for number in self.waiting:
             self.followers[number].break_off()
-        self._limit = monotonic() + LONGEST_END_S / 2
+        self._until = monotonic() + LONGEST_END_S / 2
         with suppress(Stopped):
             self.settle()
 

@@ -64,8 +64,7 @@ class ProcessLife:
     def guard(self) -> None:
         """Begin a session, and put the signal handlers in place: first thing in the process."""
         os.setsid()
-        # Worker 0 decides the meaning of Ctrl-C, and passes it on to programs that reactions started. These would
-        # inherit SIG_IGN.
+        # Worker 0 decides what Ctrl-C means, and passes it on to programs of reactions. They would inherit SIG_IGN.
         signal.signal(signal.SIGINT, lambda _number, _frame: None)
         signal.signal(signal.SIGTERM, self.terminate)
         os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))  # by a reaction

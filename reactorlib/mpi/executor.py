@@ -110,7 +110,7 @@ class MPI(Distributed):
 
 
 class RankLife:
-    """The way to the end of a rank other than the first, in one run or while it waits for that run's outcome."""
+    """The life of a rank other than the first: in runs, and while it waits for their outcome or for the next one."""
 
     def __init__(self, ranks: Ranks) -> None:
         self.ranks = ranks

@@ -65,7 +65,7 @@ class Ranks:
 
     # Messages
 
-    def tell(self, rank: int, kind: int, value: Any = None) -> None:
+    def tell(self, rank: int, kind: int, value: Any) -> None:
         request = self._control.isend(value, rank, kind)
         self._await(request.Test)
 
@@ -161,8 +161,6 @@ class Ranks:
         self.give_up()
         self._release()
         self.tell_all(SERVE, what)
-
-    # The end of the process
 
     def _leave(self) -> None:
         """At exit, before MPI's own end: wait for the other ranks, or abort the job after an error."""

@@ -35,8 +35,7 @@ def on_ranks(
 ) -> Result:
     """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
 
-    Each rank makes the program. RunError on every rank if they are about to run different things, or if there are more
-    workers than ranks.
+    Each rank makes the program. RunError on every rank if they would run different things, or workers outnumber ranks.
     """
     ranks = joined()
     if ranks.is_served:
@@ -73,9 +72,6 @@ def _agreed(ranks: Ranks, place: str, make_program: Callable[[], Made], options:
         ranks.fail(RunError(found))
     ranks.runs += 1
     return program, placed
-
-
-# Sessions
 
 
 def lead_session(coordinator: Coordinator) -> Executor:

@@ -158,8 +158,7 @@ class MPITransport:
 
     def allocate(self, nbytes: int) -> memoryview:
         """A buffer of this process: any can be sent from where it is."""
-        buffer: Any = self._new_buffer(nbytes)
-        return memoryview(buffer)
+        return memoryview(self._new_buffer(nbytes))
 
     def allocate_shared(self, nbytes: int) -> memoryview:
         """Ranks have no memory that others see."""

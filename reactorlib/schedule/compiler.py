@@ -25,7 +25,7 @@ from reactorlib.schedule.plan import Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
 LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
-IN_ROW: Node = -1
+IN_ROW: Node = -1  # of a line in such a loop: its row has the node
 CHECKS = 32  # presence checks in one condition; more are a loop
 
 
@@ -39,7 +39,7 @@ class Ref(NamedTuple):
 
 @dataclass
 class Source:
-    """The text of one schedule, its names, and the node that each line runs: IN_ROW, if a row names it."""
+    """The text of one schedule, its names, and the node that each line runs or IN_ROW."""
 
     name: str
     pauses: bool = False
@@ -99,7 +99,7 @@ class Compiler:
 
         With `pauses` it is a generator: it stops once the other workers have begun, and hands over each wait.
         """
-        hub = not plan.worker
+        hub = not plan.worker  # the worker with the event queue: worker 0, or the only one
         events = _first_of([self.program.triggers[index].path for index in plan.events])
         title = _in_one_line(f"schedule of {self.program.cls.__name__} ({events})")
         out = Source(title + ("" if plan.worker is None else f" on worker {plan.worker}"), pauses)
@@ -184,7 +184,7 @@ class Compiler:
     def _loop(self, out: Source, steps: Sequence[Step]) -> None:
         """`for index, react, request_, reply_ in hub_rows: react(request_, reply_)`."""
         first = self.program.reactions[steps[0].node]
-        names = [argument.path.rpartition(".")[2] for argument in self._given(first)]
+        names = [argument.name for argument in self._given(first)]
         arguments = [out.name_of(Ref("column", name, names[:i].count(name)), name) for i, name in enumerate(names)]
         checked = bool(steps[0].conditions)
         columns = ["index", *(["condition"] if checked else []), "react", *arguments]

@@ -30,10 +30,7 @@ class Wait(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The schedule of one set of events, before it is written as code: the whole, or the part of one worker.
-
-    Worker 0 also keeps the event queue.
-    """
+    """The schedule of one set of events, before it is written as code: the whole, or the part of one worker."""
 
     events: tuple[int, ...]  # triggers by index
     items: tuple[Step | Send | Wait, ...]
@@ -54,8 +51,8 @@ def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
     """Everything that can follow from these events, in the order of the program."""
     graph = program.graph
     chosen = tuple(sorted(events))
-    certain: set[Cell] = {program.triggers[index].cell for index in chosen}
     possible: dict[Cell, None] = dict.fromkeys(program.triggers[index].cell for index in chosen)
+    certain = set(possible)
     reached: set[Node] = set()
     frontier = list(possible)
     while frontier:

@@ -14,6 +14,7 @@ import sys
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from threading import RLock
 from typing import Any
@@ -28,7 +29,7 @@ from reactorlib.transport.structure import LARGE_BYTES
 LINE = 64  # bytes that processors share as a whole
 LOOKS = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
 
-NOBODY, MESSAGE, BUFFER = range(3)
+NOBODY, MESSAGE, BUFFER = range(3)  # users of a block in its owner's process
 
 
 @lru_cache(4096)
@@ -43,18 +44,16 @@ def room_of(nbytes: int, head: int = 0) -> int:
     return -(-nbytes // grain) * grain - head
 
 
+@dataclass(slots=True, eq=False)
 class Block:
     """A range of the owner's region: whole pages, with the release counts before the room for a part."""
 
-    __slots__ = ("first", "funded", "offset", "room", "sent", "user")
-
-    def __init__(self, first: int, offset: int, room: int, funded: int) -> None:
-        self.first = first  # the number of its first release count
-        self.offset = offset  # of its room, in the memory of the run
-        self.room = room
-        self.funded = funded  # bytes of its room that have pages; a negative number if its counts have none either
-        self.user = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
-        self.sent: dict[int, int] = {}  # how often, by the number of the release count
+    first: int  # the number of its first release count
+    offset: int  # of its room, in the memory of the run
+    room: int
+    funded: int  # bytes of its room that have pages; a negative number if its counts have none either
+    user: int = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
+    sent: dict[int, int] = field(default_factory=dict)  # how often, by the number of the release count
 
 
 class Arena(Placing):

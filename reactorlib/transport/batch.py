@@ -61,7 +61,7 @@ def batch(allocate: Callable[[int], Any] | None, shape: int | tuple[int, ...], d
     """A batch in the memory that `allocate` gives; where all workers share what they have, in any."""
     import numpy as np
 
-    whole = (shape,) if isinstance(shape, int) else tuple(shape)
+    whole = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
     nbytes = max(math.prod(whole) * np.dtype(dtype).itemsize, LARGE_BYTES)  # else it would travel within a message
     return Batch(np.empty(nbytes, np.uint8) if allocate is None else allocate(nbytes), whole, dtype)
 

@@ -6,9 +6,9 @@ A message has one of three forms, which its first byte names:
     ENCLOSED   HEAD, one reference: the message itself is in a block
     else       the length of a prefix in UNITs: HEAD, the structure; compiled code reads the rest (codec_compiler.py)
 
-All shapes are remembered here: the structures that this worker has met, their functions, the latest ones of each place.
-Large arrays and bytes are read where they lie: read-only, valid as long as anything refers to them. A torch tensor
-cannot be read-only, but must be treated as if it were.
+All shapes are remembered here: the structures that this worker has met, their functions, the latest ones of each place
+that sends again and again. Large arrays and bytes are read where they lie: read-only, valid as long as anything refers
+to them. A torch tensor cannot be read-only, but must be treated as if it were.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ LOOSE = 8  # structures of a place after which small arrays of all shapes have o
 PATIENCE = 200  # descriptions of a place's values, after which it pickles the values that its recent encoders refuse
 # A description that ends in a pickle counts as this many. On a long list it adds a third to the time.
 IN_VAIN = 10
-
 
 Placed = list[Any]  # the memory that one message refers to
 Reference = tuple[int, int, int]  # how a receiver finds a part: in shared memory release count, offset, room
@@ -89,8 +88,6 @@ class Codec:
         for function in (*self._encoders.values(), *self._decoders.values()):
             if function is not None:
                 function.__globals__.clear()
-
-    # Encoding
 
     def encode(self, value: Any, receivers: Sequence[int]) -> bytes:
         """The message that each receiver decodes once. WorkerError: it cannot be pickled, or memory is full."""
@@ -168,8 +165,6 @@ class Codec:
             message = HEAD.pack(ENCLOSED, 0, self._placing.worker, 1) + REFERENCE.pack(*reference, len(message))
         self._placing.commit(placed, receivers)
         return message
-
-    # Decoding
 
     def decode(self, message: bytes | memoryview) -> Any:
         """The value of a message, once: a second decoding would release its blocks twice. WorkerError: see loads."""

@@ -106,8 +106,7 @@ class Endpoint:
         self.exchange = exchange
         self.me = me
         memory, lines, size = exchange.memory, exchange.lines(), exchange.region
-        taken = lines[TAKEN::STATE_WORDS]
-        self.arena = Arena(memory, exchange.arenas + size * me, size, me, taken, exchange.capacity)
+        self.arena = Arena(memory, exchange.arenas + size * me, size, me, lines[TAKEN::STATE_WORDS], exchange.capacity)
         self.allocate = self.allocate_shared = self.arena.allocate
         self._lender = Lender(memory, me)
         self.codec = Codec(self.arena, dict.fromkeys(range(exchange.workers), self._lender.borrow))

@@ -2,8 +2,7 @@
 
 A sleeper is rung only if it says that it sleeps, so that a message to a worker that is awake costs no system call. A
 worker says so, looks once more behind a fence, and sleeps. A sender writes, then looks for sleepers. A message may
-still slip through between the two. So the first sleep is short, none is longer than 50 ms, and the worker looks after
-each.
+still slip through between the two. So the first sleep is short, none exceeds 50 ms, and the worker looks after each.
 """
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ class Reader:
 Allocate = Callable[[int], Any]
 
 # From these sizes on glibc asks the system for an array's memory, and gives it back: in threads, and anywhere. A pool
-# halves a round with arrays of 40 MiB in one thread (52 ms for 106). With 4 to 31 MiB it gains nothing, with 1 MiB it
-# takes 7 % longer.
+# halves a round with arrays of 40 MiB in one thread (52 ms for 106). 4 to 31 MiB gain nothing, 1 MiB takes 7 % longer.
 LARGE_IN_THREADS, LARGE_ANYWHERE = 128 * 2**10, 32 * 2**20
 
 
@@ -60,7 +59,7 @@ class Buffers(NamedTuple):
     least_bytes: int = LARGE_BYTES
 
 
-def local_buffers(least_bytes: int) -> Buffers:
+def local_buffers(least_bytes: int = LARGE_ANYWHERE) -> Buffers:
     """Memory for values that stay in their process, in a pool of their own."""
     pools: list[Any] = []
 
@@ -211,7 +210,7 @@ class Event(Reader):
         self.trigger = trigger
         self.mode = trigger.mode
         self.schedule_alone: Callable[..., Any] | None = None
-        self.seen = 0
+        self.seen = 0  # how many such tags ran without that schedule
 
 
 def events_of(program: Elaborated) -> list[Event]:

@@ -33,9 +33,7 @@ def run_handle() -> RunHandle:
     >>> result = run(Once)
     True
     """
-    outside = _running().outside
-    outside.adopt()
-    return RunHandle(outside)
+    return RunHandle(_running().outside)
 
 
 def request_stop() -> None:

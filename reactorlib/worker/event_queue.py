@@ -17,7 +17,7 @@ from reactorlib.worker.cells import Event
 Events = dict[Event, Any]  # of one tag, with their values
 
 FEW_TAGS = 16  # of an event in a mode: then tags that have passed are dropped
-# An event that is not in the queue: the call that puts it there, with its time, and ns from now to that time.
+# An event that waits outside the queue: the call that puts it there, ns from now to its time, the event, its value.
 Waiting = tuple[Callable[[Event, int, Any], None], int, Event, Any]
 
 
@@ -57,8 +57,7 @@ class Queue(CurrentTag):
         return self._times[0] if self._times else None
 
     def pop(self, horizon: float = inf) -> Events:
-        """Advance to the next tag and return its events. Empty: there is none, or its time is new and not before
-        `horizon`."""
+        """Advance to the next tag and return its events. Empty if there is none, or at a new time from `horizon` on."""
         step, ahead = self.soon, self.ahead
         if step or ahead:
             self.microstep += 1

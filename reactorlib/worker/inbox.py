@@ -36,7 +36,7 @@ class Outside:
         self.process = os.getpid()  # a process that a reaction forks is not the run's
 
     def adopt(self) -> None:
-        """A reaction gives the run to a thread, which may then call `stop` and `fail`."""
+        """Threads are about to be given the run, and may then call `stop` and `fail`."""
 
     def stop(self) -> None:
         """Stop the run after the tag that it is at when it takes this."""
@@ -106,6 +106,7 @@ class RunHandle:
     """
 
     def __init__(self, outside: Outside) -> None:
+        outside.adopt()
         self._outside = outside
 
     def request_stop(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
-from types import CodeType, SimpleNamespace, TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from reactorlib.elaboration.records import Node
@@ -24,8 +24,8 @@ class Loader:
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
         self.compiler = Compiler(worker.program, traced=worker.recorder is not None)
-        self._sources: dict[CodeType, Source] = {}
-        self._loaded: list[Any] = []
+        # By the id of its code, each schedule with its source. The codes of two schedules may be equal.
+        self._loaded: dict[int, tuple[Any, Source]] = {}
         self._objects: dict[str, Callable[[Ref], Any]] = {
             "cell": lambda ref: worker.cell(ref.index),
             "step": lambda ref: worker.step(ref.index)[0],
@@ -60,25 +60,23 @@ class Loader:
         namespace: dict[str, Any] = {**objects, **extra, **named, **shown}
         exec(compile(text, source.name, "exec"), namespace)
         schedule = namespace["schedule"]
-        self._sources[schedule.__code__] = source
-        self._loaded.append(schedule)
+        self._loaded[id(schedule.__code__)] = schedule, source
         return schedule
 
     def forget(self) -> None:
         """Drop all schedules with the objects that they refer to. Tracebacks can still show their source."""
-        for schedule in self._loaded:
+        for schedule, _ in self._loaded.values():
             names = schedule.__globals__
             for name in names.keys() - SHOWN_BY_TRACEBACKS:
                 del names[name]
         self._loaded.clear()
-        self._sources.clear()
 
     def failed(self, traceback: TracebackType | None) -> Node | None:
         """The node of a loaded schedule that raised the exception with this traceback."""
         while traceback is not None:
-            source = self._sources.get(traceback.tb_frame.f_code)
-            if source is not None:
-                node = source.node_at.get(traceback.tb_lineno)
+            loaded = self._loaded.get(id(traceback.tb_frame.f_code))
+            if loaded is not None:
+                node = loaded[1].node_at.get(traceback.tb_lineno)
                 return traceback.tb_frame.f_locals["index"] if node == IN_ROW else node
             traceback = traceback.tb_next
         return None

@@ -113,7 +113,8 @@ class Modes:
         for watcher in self.watchers:
             watcher.update(modes)
         for mode in sorted(modes):
-            reset_states(self.program, mode)
+            for restore in self.program.reset_states.get(mode, ()):
+                restore()
             self._waiting.pop(mode, None)
             state, record = self.states[mode], self.program.modes[mode]
             state.fresh = True
@@ -128,9 +129,3 @@ class Modes:
             if due.get(event.trigger.kind):
                 self.queue.at(event, self.queue.time + event.trigger.delay, None)
         state.entered, state.fresh, state.reset_due = True, False, False
-
-
-def reset_states(program: Elaborated, mode: int) -> None:
-    """Give every `State(reset=True)` of a mode the value that the constructor left."""
-    for restore in program.reset_states.get(mode, ()):
-        restore()

@@ -38,8 +38,7 @@ class Options:
             self._check_names(caller, program)
         for name, fault_of in (("timeout", time_fault), ("workers", count_fault), ("library_threads", count_fault)):
             given = getattr(self, name)
-            fault = None if given is None else fault_of(given, name)
-            if fault is not None:
+            if given is not None and (fault := fault_of(given, name)):
                 raise RunError(fault)
         if self.executor not in EXECUTORS:
             raise RunError(f"unknown executor {self.executor!r}: one of {', '.join(EXECUTORS)}")

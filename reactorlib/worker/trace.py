@@ -46,7 +46,7 @@ Row = tuple[int, int, int, tuple[tuple[str, Any], ...], int, int, int]
 class Recorder:
     """Collects what runs. `note` is called by traced writers, `record` after each reaction."""
 
-    def __init__(self, program: Elaborated, now: CurrentTag, worker: int = 0) -> None:
+    def __init__(self, program: Elaborated, now: CurrentTag, worker: int) -> None:
         self._program = program
         self._now = now
         self._worker = worker

@@ -18,7 +18,6 @@ from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, Rea
 from reactorlib.errors import words_of
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import (
-    LARGE_ANYWHERE,
     ActionHandle,
     Buffers,
     Contained,
@@ -153,8 +152,8 @@ class Worker:
         self.events = events or events_of(program)
         self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
-        self.buffers = buffers or local_buffers(LARGE_ANYWHERE)
-        self.local_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers(LARGE_ANYWHERE)
+        self.buffers = buffers or local_buffers()
+        self.own_buffers = self.buffers if self.buffers.allocate_shared is None else local_buffers()
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
@@ -163,15 +162,12 @@ class Worker:
         self._deadlines: dict[int, Deadline] = {}
         # A front end's class may want the run before any reaction: see lf/names.py.
         if (opened := getattr(program.cls, "__opened__", None)) is not None:
-            outside.adopt()
             opened(RunHandle(outside))
 
     def arrive(self, event: Event, value: Any) -> None:
         """Forward a value along a physical connection: at physical time."""
         time = self.outside.clock.now() - self.outside.started + event.trigger.delay
         self.scheduler.at(event, time, value)
-
-    # Cells, and reactions with their arguments
 
     def cell(self, number: Cell) -> Reader:
         if number not in self.cells:
@@ -244,18 +240,19 @@ class Worker:
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else self.local_buffers
+        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else self.own_buffers
         return Writer(cell, buffers) if self.recorder is None else TracedWriter(cell, buffers, self.recorder.note)
 
     # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
 
     def last_reactions(self, of_node: Sequence[int] | None, failed: Node | None) -> list[ReactionInstance]:
-        """The shutdown reactions due here, by the workers `of_node`, but for those of the reactor that `failed`."""
+        """The shutdown reactions due here by `of_node` that have not begun. None is of the reactor that `failed`."""
         skip = None if failed is None else self.graph.reaction(failed)
 
         def is_due(reaction: ReactionInstance) -> bool:
             return (
                 self.graph.hears_shutdown(reaction)
+                and reaction.index not in self.last_begun
                 and (of_node is None or of_node[reaction.index] == self.number)
                 and (skip is None or reaction.instance is not skip.instance)
                 and (reaction.mode is None or self.mode_states[reaction.mode].entered)
@@ -271,11 +268,9 @@ class Worker:
         self.shutdown.is_present = True
 
     def run_last(self, of_node: Sequence[int] | None, failed: Node | None) -> list[str]:
-        """Run the last reactions that have not begun yet, however late it is. Returns their errors in words."""
+        """Run the last reactions, however late it is. Returns their errors in words."""
         raised = []
         for reaction in self.last_reactions(of_node, failed):
-            if reaction.index in self.last_begun:
-                continue
             body, arguments = self.call(reaction.index)
             self.deadline = None if reaction.deadline is None else self.deadline_of(reaction.index)
             try:

@@ -142,6 +142,12 @@ def test_a_caller_passes_the_same_batch_again_and_again(opened: Callable[..., Se
     np.testing.assert_array_equal(batch.array, expected((4, 2), "i8"))
 
 
+def test_the_length_of_a_batch_may_be_a_number_of_numpy(opened: Callable[..., Session]) -> None:
+    with opened(Filled, trace=False) as session:
+        shapes: list[Any] = [np.int64(4), (np.int64(4), 2), [4, 2]]
+        assert [session.batch(shape).array.shape for shape in shapes] == [(4,), (4, 2), (4, 2)]
+
+
 def test_a_batch_that_is_pickled_otherwise_says_that_it_would_be_a_copy() -> None:
     with Session(Filled, executor="processes", workers=2) as session:
         batch = session.batch(10)

@@ -131,6 +131,35 @@ def test_an_error_names_its_reaction_and_a_run_works_again_after_it(do: Any, kin
     assert run(Ticking, timeout=1 * MSEC, fast=True).tag == (1 * MSEC, 0)
 
 
+class Left(Reactor):
+    hand_tick = Timer(0, 2 * MSEC)
+
+    @reaction(hand_tick)
+    def hand_move(self, hand_tick):
+        if current_tag().time:
+            raise ValueError("stuck")
+
+
+class LeftHand(Reactor):
+    tick = Timer(1 * MSEC, 2 * MSEC)
+
+    @reaction(tick)
+    def move(self, tick):
+        """Its schedule has the same code as that of Left, compiled in between the two ticks of Left."""
+
+
+class Arms(Reactor):
+    """The paths left.hand_move and left_hand.move make one name in the source of a schedule."""
+
+    def __init__(self):
+        self.left, self.left_hand = Left(), LeftHand()
+
+
+def test_an_error_names_its_reaction_although_another_schedule_has_equal_code() -> None:
+    error = failure(Arms)
+    assert (error.reactor, error.reaction, error.tag) == ("Arms.left", "hand_move", (2 * MSEC, 0))
+
+
 class Broken(Reactor):
     def __init__(self, message: str):
         raise ZeroDivisionError(message)

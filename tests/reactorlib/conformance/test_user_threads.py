@@ -117,6 +117,16 @@ def test_an_error_of_a_thread_ends_the_run(main: Any, which: int, execute: Execu
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("which", [0, 1])
+def test_an_error_of_a_thread_ends_the_run_however_long_its_text_is(which: int, execute: Execute) -> None:
+    def fail(_handle: RunHandle) -> None:
+        raise ValueError("no reply" * 30_000)
+
+    with pytest.raises(ThreadError, match=r"'feeder', .* ValueError: no reply"):
+        execute(Idle, which=which, work=fail, trace=False, **OPTIONS)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_exits_ends_alone(execute: Execute) -> None:
     def leave(_handle: RunHandle) -> None:
         raise SystemExit(3)

@@ -153,6 +153,21 @@ def test_a_worker_that_closes_its_files_and_lives_on_is_killed(soon):
         run(Members, kind=Closing, count=2, executor="processes", workers=2, placement={"Members.members[1]": 1})
 
 
+class Signalled(Reactor):
+    """Ends its process by a signal to which Python gives no name."""
+
+    @reaction(startup)
+    def begin(self) -> None:
+        if self.bank_index == 1:
+            os.kill(os.getpid(), signal.SIGRTMIN + 6)
+            time.sleep(30)
+
+
+def test_a_worker_that_dies_of_a_signal_without_a_name_is_named(soon):
+    with soon(), pytest.raises(WorkerError, match=rf"worker 1 .* was killed by signal {signal.SIGRTMIN + 6} before"):
+        run(Members, kind=Signalled, count=2, executor="processes", workers=2, placement={"Members.members[1]": 1})
+
+
 @pytest.mark.parametrize("code", [0, 3, -signal.SIGTERM])
 def test_the_exit_status_is_the_process_s_own(code):
     for _ in range(20):
