@@ -293,7 +293,7 @@ class Running:
         if status == "":
             return "the subject's supervisor died"
         if status is not None and status < 0:
-            name = signal.Signals(-status).name
+            name = next((one.name for one in signal.Signals if one == -status), f"signal {-status}")
             return f"killed by {name}" + (" (out of memory?)" if -status == signal.SIGKILL else "")
         return one_line(f"exited with status {status} before reporting a result")
 
