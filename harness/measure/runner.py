@@ -31,8 +31,6 @@ from workloads.catalogue import BACKENDS, workers_of
 # Where a round's arrays take more than this part of the memory, all backends do.
 _RAY = "ray-"
 _LARGE_SHARE = 1 / 16
-# The columns of a trial that are told as they were measured.
-_AS_MEASURED = ("startup_ns", "peak_bytes", "gil_enabled", "warmup_turns", "steady", "parked", "lead_ns")
 
 
 @dataclass
@@ -178,10 +176,16 @@ def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) 
         workers=workers_of(BACKENDS[trial.backend], trial.point.task),
         digest="" if measured.failure else measured.digest,
         status=measured.failure or OK,
+        startup_ns=measured.startup_ns,
+        peak_bytes=measured.peak_bytes,
+        gil_enabled=measured.gil_enabled,
         measured_ns=sum(turn.wall_ns for turn in taken),
+        warmup_turns=measured.warmup_turns,
         warmup_s=round(measured.warmup_s, 3),
+        steady=measured.steady,
         idle_share=round(measured.idle_share, 5),
-        **{name: getattr(measured, name) for name in _AS_MEASURED},
+        parked=measured.parked,
+        lead_ns=measured.lead_ns,
         **percentiles.of(taken),
     )
 

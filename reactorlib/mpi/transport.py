@@ -158,7 +158,8 @@ class MPITransport:
 
     def allocate(self, nbytes: int) -> memoryview:
         """A buffer of this process: any can be sent from where it is."""
-        return memoryview(self._new_buffer(nbytes))
+        buffer: Any = self._new_buffer(nbytes)
+        return memoryview(buffer)
 
     def allocate_shared(self, nbytes: int) -> memoryview:
         """Ranks have no memory that others see."""
