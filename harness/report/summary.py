@@ -175,16 +175,13 @@ def summarise(path: Path) -> Summary:
 
 
 def _doubts(path: Path, described: Mapping[str, Any], rows: Sequence[Measurement]) -> Iterator[str]:
-    """Doubts about the whole run: several commits, changed code, a loaded machine, and the trials that it lacks."""
-    sessions, cores = described.get("sessions", []), described.get("cores_allowed", 0)
+    """Doubts about the whole run: several commits, changed code, and trials that it lacks. Trials know their load."""
+    sessions = described.get("sessions", [])
     commits = {session.get("commit") for session in sessions}
     if len(commits) > 1:
         yield f"the rows come from {len(commits)} commits of the code"
     if any(session.get("dirty") for session in sessions):
         yield "the code had uncommitted changes"
-    load = max(((session.get("load_average") or [0.0])[0] for session in sessions), default=0.0)
-    if cores and load > cores:
-        yield f"the machine was loaded when the run began ({load:.1f} on {cores} cores)"
     if (path / run_directory.GRID_NAME).exists():
         _, grid = run_directory.stored_grid(path)
         if missing := len(run_directory.missing(grid, rows)):

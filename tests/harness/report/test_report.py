@@ -188,7 +188,6 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
     [
         ([{"commit": "a"}, {"commit": "b"}], "the rows come from 2 commits of the code"),
         ([{"commit": "a", "dirty": True}], "the code had uncommitted changes"),
-        ([{"commit": "a", "load_average": [5.0, 1, 1]}], "loaded when the run began (5.0 on 4 cores)"),
     ],
 )
 def test_doubts_about_the_whole_run(results, sessions, words):
