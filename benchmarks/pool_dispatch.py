@@ -111,7 +111,7 @@ def asynchronous(make: Makers, **options: Any) -> Way:
 
 
 def lockstep(make: Makers, workers: int) -> Way:
-    """Step all environments at once with TorchRL's ParallelEnv; 0 `workers`: one for each."""
+    """Step all environments at once with TorchRL's ParallelEnv. With 0 `workers` each environment has its own."""
     import torch
     from torchrl.envs import ParallelEnv, SerialEnv
 

@@ -155,8 +155,12 @@ def _lingua_franca(size: Size) -> Iterator[Row]:
 
 def _idle(size: Size) -> Iterator[Row]:
     timers = "reactors with a waiting timer each"
-    shapes = {"Quiet": ("a tag", "idle reactors"), "QuietTimers": ("a tag", timers)}
-    for shape, (tag, what) in (shapes | {"QuietSwitches": ("a switch", timers)}).items():
+    shapes = (
+        ("Quiet", "a tag", "idle reactors"),
+        ("QuietTimers", "a tag", timers),
+        ("QuietSwitches", "a switch", timers),
+    )
+    for shape, tag, what in shapes:
         few, many = (cost(paths.idle, reactors=count, shape=shape) for count in (100, size.many_reactors))
         yield Row(f"{tag} among {size.many_reactors:,} {what} / 100", many, over=few, at_most=1.5)
 

@@ -61,12 +61,6 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     return made
 
 
-def _add_advise(command: argparse.ArgumentParser) -> None:
-    command.description, command.epilog = advising.DESCRIPTION, advising.EXAMPLES
-    command.formatter_class = argparse.RawDescriptionHelpFormatter
-    advising.add_arguments(command)
-
-
 def _add_doctor(command: argparse.ArgumentParser) -> None:
     known = [*probes.NEEDED, *probes.EXTRA]
     command.add_argument("--only", action="append", choices=known, help="try only this, repeatable (default: all)")
@@ -174,7 +168,7 @@ def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None
 _OPTIONS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "doctor": _add_doctor,
     "run": _add_run,
-    "advise": _add_advise,
+    "advise": advising.add_arguments,
     "claim": _add_claim,
     "breakdown": _add_breakdown,
     "scaling": _add_scaling,

@@ -37,7 +37,7 @@ class ByCores:
 
 
 class Sweep:
-    """Values of some parameters of a workload, the others at default. A table of values is a `ByCores`."""
+    """Values of some parameters of a workload, the others at default. A value that is a table is a `ByCores`."""
 
     def __init__(self, workload: str, **values: Any) -> None:
         self.workload = workload

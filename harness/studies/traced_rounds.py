@@ -69,7 +69,7 @@ def traced(workload: str, backend: str, task: Any) -> TracedRounds:
 
 
 def shortened(parameters: Mapping[str, Any], most_messages: int, most_rounds: int | None = None) -> dict[str, Any]:
-    """The parameters with at most so many rounds, and fewer where messages or a trace's bytes would be too many."""
+    """The parameters with `most_rounds` at most, and fewer where messages or a trace's bytes would be too many."""
     actors = parameters.get("actors") or parameters.get("agents") or 1
     messages = actors * parameters.get("messages_per_round", 1)
     most = min(most_messages // messages, _MOST_BYTES // max(1, 2 * bytes_of_round(parameters)))

@@ -18,7 +18,7 @@ from reactorlib.clock import PhysicalClock
 from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.worker.inbox import Inbox, Outside
 
-LONGEST_CALL = 1 << 17  # bytes; a datagram of Linux holds at most 212,960, unless the system is told otherwise
+LONGEST_CALL = 1 << 17  # bytes; a datagram of Linux holds at most 212,960, unless the system has another limit
 
 
 class RemoteInbox(Outside):
@@ -37,7 +37,7 @@ class RemoteInbox(Outside):
         self._send(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
-        """Report an error. One that is too long for a call arrives as a stand-in with the beginning of its text."""
+        """Report an error. If it is too long for a call, a stand-in arrives with the beginning of its text."""
         if not self.over and os.getpid() == self.process:
             failure = PortableFailure.of(Failure(error, None))
             call = pickle.dumps((thread, failure))

@@ -10,7 +10,7 @@ from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait
 
-Items = list[Step | Send | Wait]  # of a part; or of one step: its waits, itself, its sends
+Items = list[Step | Send | Wait]  # of a part, or of one step with its waits and sends
 
 
 class Splitter:

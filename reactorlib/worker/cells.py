@@ -43,7 +43,8 @@ class Reader:
 Allocate = Callable[[int], Any]
 
 # From these sizes on glibc asks the system for an array's memory, and gives it back: in threads, and anywhere. A pool
-# halves a round with arrays of 40 MiB in one thread (52 ms for 106). 4 to 31 MiB gain nothing, 1 MiB takes 7 % longer.
+# halves a round with arrays of 40 MiB in one thread: 52 ms for 106. With 4 to 31 MiB it gains nothing, with 1 MiB it
+# takes 7 % longer.
 LARGE_IN_THREADS, LARGE_ANYWHERE = 128 * 2**10, 32 * 2**20
 
 

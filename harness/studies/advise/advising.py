@@ -24,24 +24,6 @@ from workloads.catalogue import make_task
 from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
-DESCRIPTION = (
-    "Find the best way to step an environment of your own on this machine. The command measures how long a step "
-    "takes. It then measures a round of all environments on a plain loop, Gymnasium's and our vector environment, "
-    "reactors and Ray. They take turns, for about two minutes."
-)
-EXAMPLES = """\
-examples:
-  python -m harness advise --env CartPole-v1 --actors 16
-  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
-      an id that a package registers with Gymnasium
-  python -m harness advise --env path/to/file.py:make_env --actors 8
-      what a function or class of a file, or of a module, returns: an environment of Gymnasium, or a parallel one of
-      PettingZoo
-  python -m harness advise --env busy:2ms:84x84x4 --actors 24
-      one that is made up: so long a step, so many bytes
-
-Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
-"""
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
 _CHECK_LIMIT_S = 20.0

@@ -84,7 +84,7 @@ def test_a_run_writes_a_valid_file_with_predictions_for_its_cores(contribute, co
     text = path.read_text()
     assert str(Path.cwd()) not in text
     assert "command" not in json.loads(text)["machine"]
-    # A machine with fewer cores than it was told is marked, and not drawn.
+    # A machine with fewer cores than its run was given is marked, and not drawn.
     points = contributed.points([found])
     assert {row[-1] for row in contributed.table(points).rows} == {"has 2 cores"}
     assert contributed_figures.draw(points, Path("out")) is None

@@ -75,6 +75,15 @@ def test_however_the_script_ends_the_job_does(start: Any, way: str, status: int)
     assert messages(ended.err) == (["KeyError"] if way == "fails" else [])
 
 
+def test_a_script_that_fails_waits_for_no_rank_that_hangs(start: Any) -> None:
+    job = started(start, "fails_beside_a_hang")
+    job.await_word("stuck")
+    ended = job.ended()
+    assert ended.status != 0
+    assert ended.after_s < SOON_S
+    assert messages(ended.err) == ["KeyError"]
+
+
 def test_a_vector_environment_on_ranks_is_sync_s(start: Any) -> None:
     pytest.importorskip("gymnasium")
     ended = started(start, "steps_environments").ended()

@@ -167,6 +167,12 @@ def fails() -> None:
     raise KeyError("not ours")
 
 
+def fails_beside_a_hang() -> None:
+    opened().begin(inp=Question(1, "hang"))
+    time.sleep(1)  # by then the other ranks are in their reactions, as the test checks
+    raise KeyError("not ours")
+
+
 def loses_a_rank() -> None:
     opened().step(inp=Question(1, "kill"))
 

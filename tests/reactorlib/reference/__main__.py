@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 
+from reactorlib.executors.executor import exit_on_signal, handling
 from tests.reactorlib.reference.campaign import Failure, check_parallel
 from tests.reactorlib.reference.choices import Seeded
 from tests.reactorlib.reference.comparison import Executor
@@ -30,7 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
         return show(options.seed, options.wide)
     executors = tuple(Executor.parse(text) for text in options.executors.split(","))
     seeds = range(options.seed, options.seed + options.programs)
-    return run_campaign(seeds, executors, options.wide, options.processes)
+    with handling(exit_on_signal, signal.SIGTERM):  # or the processes that share the work would live on
+        return run_campaign(seeds, executors, options.wide, options.processes)
 
 
 def show(seed: int, wide: bool = False) -> int:

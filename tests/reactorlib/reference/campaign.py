@@ -62,8 +62,11 @@ def check_parallel(
         return
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         results = [pool.submit(check_all, chunk, executors, wide) for chunk in chunks]
-        for chunk, result in zip(chunks, results, strict=True):
-            yield len(chunk), result.result()
+        try:
+            for chunk, result in zip(chunks, results, strict=True):
+                yield len(chunk), result.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _kind(found: str) -> str:
