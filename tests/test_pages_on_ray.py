@@ -13,12 +13,6 @@ from workloads.ray_styles import QUIET, STYLES
 METHODOLOGY = (DOCS / "methodology.md").read_text(encoding="utf-8")
 # Since then Ray's calls are packed, and its tensors are pickled as arrays.
 CALLS_ARE_PACKED = "2026-11-25T20:50:00Z"
-RUNS_OF_PAGES = {
-    "paper.md": ("reference", "crossover", "threads"),
-    "threads.md": ("threads",),
-    "methodology.md": ("reference", "crossover", "threads"),
-}
-SAID_OF_THOSE = "measured before Ray's calls were packed"
 
 
 def settings(column):
@@ -41,15 +35,9 @@ def started(run):
     return min(session["started_at"] for session in sessions)
 
 
-@pytest.mark.parametrize("run", ["quick", "reference", "crossover"])
-def test_readme_and_the_paper_s_figures_are_of_today_s_ray(run):
+@pytest.mark.parametrize("run", ["quick", "reference", "crossover", "threads", "nodes", "rllib"])
+def test_published_runs_are_of_today_s_ray(run):
     assert started(run) >= CALLS_ARE_PACKED
-
-
-@pytest.mark.parametrize("page", RUNS_OF_PAGES)
-def test_pages_say_which_runs_are_of_an_earlier_ray(page):
-    words = " ".join((DOCS / page).read_text(encoding="utf-8").split())
-    assert (SAID_OF_THOSE in words) == any(started(run) < CALLS_ARE_PACKED for run in RUNS_OF_PAGES[page])
 
 
 def test_a_backend_that_a_page_calls_missing_is_missing():

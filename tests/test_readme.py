@@ -23,8 +23,10 @@ def test_it_is_a_page():
         (ROOT / "docs" / "more-cores.md", "scaling", "reference"),
         (ROOT / "docs" / "paper.md", "claims", "reference"),
         (ROOT / "docs" / "howto" / "reproduce-a-figure.md", "effort", "reference"),
-        (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
-        *([(ROOT / "docs" / "threads.md", "threads", "threads")] if (ROOT / "results" / "threads").exists() else []),
+        (ROOT / "docs" / "vector-environments.md", "speeds", "vectors"),
+        (ROOT / "docs" / "rllib.md", "speeds", "rllib"),
+        (ROOT / "docs" / "several-machines.md", "speeds", "nodes"),
+        (ROOT / "docs" / "threads.md", "threads", "threads"),
     ],
 )
 def test_generated_results_have_their_place_and_are_those_of_the_recorded_run(page, part, run):

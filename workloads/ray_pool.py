@@ -1,8 +1,8 @@
 """Members in shares, one per core: the driver holds the first share, and a Ray actor each of the others.
 
 Or each member has an actor of its own, and the driver has none. A call to an actor asks all members of its share, and
-one message brings their replies. Small calls and replies are packed by one pickle. The driver asks its own members
-between the calls and the wait for the replies. Shares are made as reactors are placed on workers.
+one message brings their replies. Small calls and replies are packed by one pickle, the replies by column. The driver
+asks its own members between the calls and the wait for the replies. Shares are made as reactors are placed on workers.
 """
 
 import pickle
@@ -13,6 +13,7 @@ import ray
 
 from reactorlib.cpus import available_cpus
 from reactorlib.schedule.partition import worker_of_member
+from workloads.columns import columns_of, rows_of
 from workloads.ray_graph import ExecuteAll, broadcast_graph
 from workloads.ray_session import Session
 from workloads.ray_styles import INLINE_LIMIT_BYTES
@@ -30,12 +31,24 @@ class Packing:
 
     def __init__(self) -> None:
         self._is_small: bool | None = None
+        self._has_columns = True
 
     def pack(self, value: Any) -> Any:
         """A pickle of a small value, or the value itself."""
+        return pickle.dumps(value, protocol=5) if self._packs(value) else value
+
+    def pack_rows(self, rows: list[Any]) -> Any:
+        """A pickle of small rows, by column if the first ones had columns, or the rows themselves."""
+        if not self._packs(rows):
+            return rows
+        columns = columns_of(rows) if self._has_columns else rows
+        self._has_columns = columns is not rows
+        return pickle.dumps(columns, protocol=5)
+
+    def _packs(self, value: Any) -> bool:
         if self._is_small is None:
             self._is_small = _pickled_bytes(value) <= INLINE_LIMIT_BYTES
-        return pickle.dumps(value, protocol=5) if self._is_small else value
+        return self._is_small
 
 
 class Share:
@@ -51,7 +64,7 @@ class Share:
 
     def batch(self, method: str, *arguments: Any) -> Batch:
         """The same replies for another process."""
-        batch: Batch = self._packing.pack(self.replies(method, *arguments))
+        batch: Batch = self._packing.pack_rows(self.replies(method, *arguments))
         return batch
 
     def batch_of(self, call: bytes | tuple[Any, ...]) -> Batch:
@@ -107,7 +120,7 @@ class Pool:
         coming = self._call(method, arguments, stored)
         replies = self.own.replies(method, *arguments)
         for batch in ray.get(coming):
-            replies += pickle.loads(batch) if isinstance(batch, bytes) else batch
+            replies += rows_of(pickle.loads(batch) if isinstance(batch, bytes) else batch)
         return replies
 
     def _call(self, method: str, arguments: tuple[Any, ...], stored: bool) -> list[Any]:

@@ -125,6 +125,8 @@ class Running:
                     "environment": {"PYTHONPATH": environment(self.subject.tree, scratch)["PYTHONPATH"]},
                     "scratch": str(scratch),
                     "interpreter": self.subject.interpreter,
+                    # Ray's actors look for modules in the working directory first.
+                    "directory": None if self.subject.tree == OWN_TREE else str(self.subject.tree),
                 }
                 with contextlib.suppress(BrokenPipeError):
                     self._supervisor.stdin.write(json.dumps(order).encode() + b"\n")

@@ -63,6 +63,7 @@ def _supervise(order: dict[str, Any]) -> int | None:
         stdout=sys.stderr.fileno(),
         env={**os.environ, **order["environment"]},
         pass_fds=(channel,),
+        cwd=order["directory"],
     )
     os.close(channel)
     pause_s = _FIRST_LOOK_SECONDS

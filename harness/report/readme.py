@@ -69,6 +69,7 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     words = explanation(
         "readme", ours=summary.ours, our_summary=BACKENDS[summary.ours].summary, other_day=readme_claims.OTHER_DAY,
         few=intervals.FEW, floors=report_tables.floors(*runs), doubts=f"{doubts} " if doubts else "",
+        runs=" and ".join(f"`{os.path.relpath(run.path, base)}`" for run in runs),
         rays=f" {rays[0].upper()}{rays[1:]}." if rays else "", sources=_source(base, *runs), where=where,
     )  # fmt: skip
     return _page(_picture("step_time", drawn, base), markdown_table(table(*runs)), words)
@@ -153,7 +154,7 @@ def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     )
 
 
-def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
+def speeds(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """How many times as fast as the loop each backend is, one row for each environment."""
     measured = in_order(cell.backend for point in summary.points for cell in point.cells if cell.main)
     backends = [name for name in measured if name in BACKENDS and name != LOOP]
@@ -184,7 +185,7 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
         for workload, reason in threads.unsupported(summary).items()
     )
     words = explanation("threads", lacking=lacking, source=_source(base, summary))
-    return _page(_picture("threads", drawn, base), *shown, words)
+    return _page(" ".join(threads.losses(summary)), _picture("threads", drawn, base), *shown, words)
 
 
 def _page(*parts: str) -> str:
@@ -240,7 +241,7 @@ PARTS: dict[str, Part] = {
     "results": section,
     "claims": claimed,
     "effort": effort,
-    "vectors": vectors,
+    "speeds": speeds,
     "threads": without_a_gil,
     "artifact": artifact,
     "scaling": scaling,

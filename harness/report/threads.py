@@ -9,6 +9,7 @@ from harness import quantity
 from harness.report.summary import OURS, Cell, PointSummary, Summary
 from harness.report.text_table import TextTable
 from harness.stats.intervals import Estimate
+from harness.stats.judgement import SLOWER, standing
 from harness.stats.point_ratios import PointRatios
 
 THREADS, PROCESSES = f"{OURS}threads-nogil", f"{OURS}processes-nogil"
@@ -38,6 +39,22 @@ def ratio(summary: Summary, point: PointSummary, baseline: str, backend: str = T
     """How many times as fast a backend is there as a baseline; None where that was not measured."""
     rows = [row for row in summary.rows if row.point == point.key]
     return PointRatios(rows, summary.turns).of(backend, baseline)
+
+
+def losses(summary: Summary) -> Iterator[str]:
+    """A sentence on the best Ray and one on processes: at which points threads are shown to be slower."""
+    found = results(summary)
+    to_ray = [cell.best_ray[0] if cell.best_ray else None for _, cell in found]
+    to_processes = [ratio(summary, point, PROCESSES) for point, _ in found]
+    for rival, ratios in (("the best Ray", to_ray), ("processes", to_processes)):
+        lost = [
+            f"{point.workload} {point.label}"
+            for (point, _), one in zip(found, ratios, strict=True)
+            if one is not None and standing(one, summary.floors.get(point.workload, 1.0)) == SLOWER
+        ]
+        where = f": {'; '.join(lost)}" if lost else ""
+        if found:
+            yield f"Threads are slower than {rival} at {len(lost)} of {quantity.counted(len(found), 'point')}{where}."
 
 
 def tables(summary: Summary) -> Iterator[TextTable]:

@@ -41,11 +41,6 @@ class SelfComparison:
         """Whether the interval is right."""
         return self.ratio.low <= 1 <= self.ratio.high
 
-    @property
-    def factor(self) -> float:
-        """The largest distance from 1 that is noise: that of this ratio, and no more than its interval reaches."""
-        return min(self.distance, self.half_width)
-
 
 def of_run(rows: Sequence[Measurement], taken: RecordedTurns) -> Iterator[SelfComparison]:
     """The comparisons of a run: of the backends that some of its blocks had twice."""
@@ -59,5 +54,5 @@ def by_workload(comparisons: Sequence[SelfComparison]) -> Mapping[str, float]:
     """The factor below which a difference at a workload is undecided: that of the noisiest backend there."""
     found: dict[str, float] = {}
     for one in comparisons:
-        found[one.workload] = max(found.get(one.workload, 1.0), one.factor)
+        found[one.workload] = max(found.get(one.workload, 1.0), one.distance)
     return found

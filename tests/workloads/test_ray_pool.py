@@ -11,7 +11,8 @@ from reactorlib.schedule.partition import partition
 from workloads import ray_pool
 from workloads.broadcast_gather.on_ray_pooled import PooledClient, WaitingShare
 from workloads.broadcast_gather.task import Task
-from workloads.ray_pool import Pool, Share
+from workloads.columns import rows_of
+from workloads.ray_pool import Packing, Pool, Share
 
 
 class Member:
@@ -74,7 +75,17 @@ def test_the_replies_of_a_share_are_one_message_and_keep_their_order(size):
     share = Share(Member, [(index, size) for index in range(3)])
     batch = share.batch("add", 1)
     assert isinstance(batch, bytes) == (size == 1)  # a large one is left to Ray, which does not copy it in vain
-    assert [reply[0] for reply in (pickle.loads(batch) if size == 1 else batch)] == [1, 2, 3]
+    assert [reply[0] for reply in (rows_of(pickle.loads(batch)) if size == 1 else batch)] == [1, 2, 3]
+
+
+def test_rows_are_packed_by_column_if_the_first_ones_had_columns():
+    arrays, numbers = [(np.zeros(1), 1)] * 2, [(0, 1)] * 2
+    packing = Packing()
+    assert isinstance(pickle.loads(packing.pack_rows(arrays)), tuple)
+    assert rows_of(pickle.loads(packing.pack_rows(numbers))) == numbers
+    packing = Packing()
+    assert pickle.loads(packing.pack_rows(numbers)) == numbers
+    assert isinstance(pickle.loads(packing.pack_rows(arrays)), list)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3])

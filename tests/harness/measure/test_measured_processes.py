@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,6 +48,15 @@ def test_real_backends_compute_the_same_and_idle_between_turns(tmp_path):
     assert all(
         turn.rounds >= 1 and turn.wall_ns > 0 and turn.cpu_ns > 0 for one in found for turn in one.turns.values()
     )
+
+
+def test_a_program_of_another_tree_works_in_that_tree(tmp_path):
+    for package in ("reactorlib", "workloads"):
+        shutil.copytree(measured_processes.OWN_TREE / package, tmp_path / package)
+    for tree, directory in ((measured_processes.OWN_TREE, Path.cwd()), (tmp_path, tmp_path)):
+        subject = Subject("cwd", {"call": "os:getcwd", "arguments": []}, tree=tree)
+        with Running(subject, tmp_path / "log", 60) as running:
+            assert running.ask() == str(directory)
 
 
 def test_one_process_runs_several_programs_which_compute_what_fresh_ones_do(tmp_path):

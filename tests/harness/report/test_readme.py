@@ -66,13 +66,18 @@ def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
         assert page.read_text() == broken
 
 
-def test_a_page_of_threads_has_a_column_for_each_ceiling_and_dashes_for_what_was_not_measured(results):
+def test_a_page_of_threads_begins_with_their_losses_and_has_dashes_for_what_was_not_measured(results):
     ours = {"reactor-threads-nogil": times(200)}
-    summary = results({**ours, "lockstep-threads-nogil": times(250)}, ours, {"serial": times(1)})
-    _, table, *_ = readme.without_a_gil(summary, {}, summary.path).split("\n\n")
+    beside = {"lockstep-threads-nogil": times(250), "ray-pooled": times(300)}
+    summary = results({**ours, **beside}, ours, {"serial": times(1)})
+    losses, _, table, *_ = readme.without_a_gil(summary, {}, summary.path).split("\n\n")
     head, _, _, row = (line.split(" | ") for line in table.splitlines())  # without threads, a point has none
     assert [name for name in head if "lockstep" in name] == ["threads over lockstep-threads-nogil"]
     assert row[3:7] == ["–"] * 4
+    assert losses.startswith(
+        "Threads are slower than the best Ray at 1 of 2 points: gym_sampling CartPole-v1, 2 actors."
+    )
+    assert losses.endswith("Threads are slower than processes at 0 of 2 points.")
     assert "| workload |" not in readme.without_a_gil(results({"serial": times(150)}), {}, summary.path)
 
 
