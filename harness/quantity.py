@@ -78,6 +78,8 @@ def times(value: float) -> str:
 def _digits(value: float) -> str:
     if value >= 10_000:  # the end of an interval of two trials may be anywhere
         return "over 10,000"
+    if value < 0.01:
+        return f"{value:.1g}"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
