@@ -11,6 +11,8 @@ from tests.pages import DOCS, PAGES, README, ROOT
 from workloads.ray_styles import QUIET, STYLES
 
 METHODOLOGY = (DOCS / "methodology.md").read_text(encoding="utf-8")
+# Since then Ray's calls are packed, and its tensors are pickled as arrays.
+CALLS_ARE_PACKED = "2026-11-25T20:50:00Z"
 # Since then equal arrays in the replies of a share are joined before Ray's backends pickle them.
 REPLIES_ARE_JOINED = "2026-11-26T19:41:00Z"
 RUNS_OF_PAGES = {
@@ -44,6 +46,11 @@ def test_the_table_of_settings_is_that_of_the_sessions():
 def started(run):
     sessions = json.loads((ROOT / "results" / run / "machine.json").read_text(encoding="utf-8"))["sessions"]
     return min(session["started_at"] for session in sessions)
+
+
+@pytest.mark.parametrize("run", RUNS_OF_PAGES[DOCS / "methodology.md"])
+def test_published_runs_are_of_packed_calls(run):
+    assert started(run) >= CALLS_ARE_PACKED
 
 
 @pytest.mark.parametrize("page", RUNS_OF_PAGES, ids=pages.name)

@@ -10,19 +10,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-# Arrays, or NumPy's numbers, of one type and shape: all their bytes, the type and the shape.
+# A column of arrays, or of NumPy's numbers, of one type and shape: the bytes of all, the type and the shape.
 Joined: TypeAlias = tuple[bytes, str, tuple[int, ...]]
-# How many rows were one, and each column: its values, or these joined.
+# The width, and the columns. Each is a list of values or a `Joined`. The width is the number of rows in an outer tuple.
 Columns: TypeAlias = tuple[int, list[list[Any] | Joined]]
 
 _NUMBERS = "biufc"  # kinds of types
-_BARE, _ROWS = -1, 0  # instead of how many rows were one: rows that were no tuples, and plain ones
+_BARE, _ROWS = -1, 0  # widths where there is no outer tuple: of rows that are arrays, and of rows that are tuples
 
 
 def columns_of(rows: list[Any]) -> list[Any] | Columns:
     """Rows by column, if they are arrays, or tuples of one length with arrays in them; otherwise the rows themselves.
 
-    Rows whose items are such tuples, all as many, are taken apart into these.
+    Rows that are outer tuples, each with as many such tuples, are taken apart into these.
     """
     width, inner = _ROWS, rows
     if not _are_alike(rows):

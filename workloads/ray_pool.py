@@ -18,7 +18,7 @@ from workloads.ray_graph import ExecuteAll, broadcast_graph
 from workloads.ray_session import Session
 from workloads.ray_styles import INLINE_LIMIT_BYTES
 
-# A pickle of the replies of a share's members, or a list of them.
+# A pickle of the replies of a share's members, by column where they have arrays, or a list of them.
 Batch = bytes | list[Any]
 
 

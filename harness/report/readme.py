@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.report import contributed, paper_claims, readme_claims, report_tables, run_answer, study_tables, threads
 from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
-from harness.report.markdown import markdown_table, markdown_text
+from harness.report.markdown import markdown_list, markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, Summary, in_order
 from harness.report.text_table import NOTHING, TextTable, explanation
@@ -185,7 +185,8 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
         for workload, reason in threads.unsupported(summary).items()
     )
     words = explanation("threads", lacking=lacking, source=_source(base, summary))
-    return _page(" ".join(threads.losses(summary)), _picture("threads", drawn, base), *shown, words)
+    losses = markdown_list(threads.losses(summary)) if shown else ""
+    return _page(losses, _picture("threads", drawn, base), *shown, words)
 
 
 def _page(*parts: str) -> str:

@@ -53,8 +53,7 @@ def losses(summary: Summary) -> Iterator[str]:
             if one is not None and standing(one, summary.floors.get(point.workload, 1.0)) == SLOWER
         ]
         where = f": {'; '.join(lost)}" if lost else ""
-        if found:
-            yield f"Threads are slower than {rival} at {len(lost)} of {quantity.counted(len(found), 'point')}{where}."
+        yield f"Threads are slower than {rival} at {len(lost)} of {quantity.counted(len(found), 'point')}{where}."
 
 
 def tables(summary: Summary) -> Iterator[TextTable]:

@@ -31,7 +31,7 @@ def doubts(values: Sequence[float], trials: Sequence[TrialRecord], cores: int | 
     if measured_ns < SHORT_NS:
         found.append(f"short {measured_ns / 1e6:.2g} ms")
     if any(one.steady is False for one in trials):
-        found.append("not steady")
+        found.append("unsteady")
     return found
 
 
@@ -39,11 +39,11 @@ def doubts(values: Sequence[float], trials: Sequence[TrialRecord], cores: int | 
 MEANINGS = {
     "spread": f"standard deviation over {100 * WIDE_SPREAD:.0f} % of the mean",
     "loaded": f"other processes kept more than {100 * LOADED_SHARE:.0f} % of the cores busy during a trial",
-    "not steady": "a trial's warm-up ended by its limit of time, so rounds may have become shorter later",
-    "passes ceiling": "faster than the reference ceiling, which was therefore measured too slow",
+    "unsteady": "a trial's warm-up ended by its limit of time, so rounds may have become shorter later",
+    "passes ceiling": "the whole interval is faster than the reference ceiling, which was therefore measured too slow",
 }
 BEATS_LIMIT = "beats the ceiling"
 # A doubt in a word or two, by its first word.
 KINDS = {
-    "spread": "spread", "loaded": "loaded", "short": "short turns", "not": "not steady", "beats": "passes ceiling",
+    "spread": "spread", "loaded": "loaded", "short": "short turns", "unsteady": "unsteady", "beats": "passes ceiling",
 }  # fmt: skip

@@ -58,7 +58,7 @@ def test_digests_that_disagree(row, case):
         ([1.0] * 5, {"measured_ns": 2 * 10**9}, []),
         ([1.0] * 5, {"measured_ns": 12 * 10**6}, ["short 12 ms"]),
         ([1.0] * 5, {"steady": True}, []),
-        ([1.0] * 5, {"steady": False}, ["not steady"]),
+        ([1.0] * 5, {"steady": False}, ["unsteady"]),
     ],
 )
 def test_doubts(values, circumstances, expected):
