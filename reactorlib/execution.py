@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -100,6 +101,7 @@ class Execution:
         with _system_willing():
             self.executor = make(self.coordinator)
         self.worker = self.executor.worker
+        self._inbox = self.coordinator.inbox
         self.released: Callable[[], object] = lambda: None  # called at the end
         self._over: str | None = None
         self._begun = False
@@ -134,6 +136,7 @@ class Execution:
         """
         try:
             current.worker = self.worker
+            self._inbox.loop_thread = get_ident()
             last = part(*arguments)
             if last:
                 self._finish()
@@ -154,7 +157,7 @@ class Execution:
         if os.getpid() != worker.process:
             return  # a reaction forked: nothing is its own
         if not self._begun:
-            self.executor.kill()
+            self._kill_workers()
             return
         error, failed = self.executor.abandon(error)
         self._over = f"{kind_of(error)} ended it at {tag}"
@@ -177,8 +180,17 @@ class Execution:
         """End it at once, without shutdown reactions."""
         if self.over is None:
             self._over = "it was killed"
+            try:
+                self._kill_workers()
+            finally:
+                self._release()
+
+    def _kill_workers(self) -> None:
+        try:
             self.executor.kill()
-            self._release()
+        except BaseException:  # Ctrl-C meanwhile: no worker may be left
+            self.executor.kill()
+            raise
 
     def _release(self) -> None:
         self.released()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -24,11 +24,12 @@ class Program(Elaborated):
 
     __slots__ = ()
 
-    def source(self, *triggers: str, workers: int = 1) -> str:
+    def source(self, *triggers: str, workers: int = 1, placement: Mapping[str, int] | None = None) -> str:
         """The Python source of the schedule for these simultaneous triggers, by path (default: startup).
 
         Examples: "Main.hub.tick", "startup", and the source port of a delayed connection. With several `workers`,
-        first the placement, then the schedule of each worker. Raises ReactorError for an unknown name.
+        first the placement, then the schedule of each worker. `placement` is as for `run`. Raises ReactorError for an
+        unknown name.
         """
         from reactorlib.schedule.compiler import Compiler  # a program that only runs starts sooner without them
         from reactorlib.schedule.partition import partition
@@ -38,20 +39,22 @@ class Program(Elaborated):
         compiler, plan = Compiler(self, traced=False), plan_of(self, self.triggers_named(triggers or ("startup",)))
         if workers == 1:
             return compiler.write(plan).text
-        placed = partition(self, workers)
+        placed = partition(self, workers, placement)
         parts = Splitter(self, placed, copies=True).split(plan)
         texts = ["".join(f"# {line}\n" for line in placed.describe(self).splitlines())]
         texts += [f"# worker {worker}\n{compiler.write(part).text}" for worker, part in sorted(parts.items())]
         return "\n".join(texts)
 
     def triggers_named(self, names: Collection[str]) -> list[int]:
-        """The triggers with these paths, by index. A path may leave out the name of the main reactor."""
-        paths = {trigger.path: index for index, trigger in enumerate(self.triggers)}
-        known = {path.partition(".")[2]: index for path, index in reversed(paths.items()) if "." in path} | paths
+        """The triggers with these paths, by index; several may have one. The main reactor's name may be left out."""
+        paths = dict.fromkeys(trigger.path for trigger in self.triggers)
+        shorter = {path.partition(".")[2]: path for path in reversed(paths) if "." in path}
+        known = shorter | {path: path for path in paths}
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise ReactorError(f"{unknown!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
-        return [known[name] for name in names]
+        wanted = {known[name] for name in names}
+        return [index for index, trigger in enumerate(self.triggers) if trigger.path in wanted]
 
     def _repr_html_(self) -> str:
         from reactorlib.view.diagram.build import diagram_of

@@ -86,12 +86,12 @@ class Session:
         """Steps that set these inputs and read these outputs, by name: looked up once, for many steps."""
         return Stepper(self, inputs, outputs)
 
-    def step(self, *, until: int | None = None, **inputs: Any) -> dict[str, Any]:
-        """One tag with these inputs: the outputs that are present then, by name."""
+    def step(self, /, *, until: int | None = None, **inputs: Any) -> dict[str, Any]:
+        """One tag with these inputs: the outputs that are present then, by name. A stepper sets an input `until`."""
         self.begin(until=until, **inputs)
         return self.finish()  # type: ignore[no-any-return]
 
-    def begin(self, *, until: int | None = None, **inputs: Any) -> None:
+    def begin(self, /, *, until: int | None = None, **inputs: Any) -> None:
         """Begin such a step: until `finish`, other workers run their parts of the tag beside the caller."""
         names = tuple(inputs)
         if names not in self._named:
@@ -227,13 +227,13 @@ class Stepper:
         return self._session._alone("finish", self._finish, timeout)
 
     def _whole(self, inputs: Events, until: int | None) -> Any:
-        self._prepare(until)
-        self._execution.guarded(self._execution.coordinator.step, self._execution.executor, inputs, until)
+        time = self._prepare(until)
+        self._execution.guarded(self._execution.coordinator.step, self._execution.executor, inputs, time)
         return self._values()
 
     def _begin(self, inputs: Events, until: int | None) -> None:
-        self._prepare(until)
-        self._execution.guarded(self._start, inputs, until)
+        time = self._prepare(until)
+        self._execution.guarded(self._start, inputs, time)
 
     def _finish(self, timeout: float | None) -> Any:
         if self._session._pending is not self:
@@ -244,8 +244,8 @@ class Stepper:
             raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
         return self._values()
 
-    def _prepare(self, until: int | None) -> None:
-        """Before the tag of a step: run earlier events, empty the outputs."""
+    def _prepare(self, until: int | None) -> int | None:
+        """Before the tag of a step: run earlier events, empty the outputs. Returns its time in plain ns."""
         execution = self._execution
         if self._session._pending is not None:
             raise RunError("a step has begun: finish() it first")
@@ -254,10 +254,12 @@ class Stepper:
                 raise RunError(fault)
             if until < execution.tag.time:
                 raise RunError(f"until={until} is before the last step, which was at {execution.tag}")
-            if execution.guarded(execution.coordinator.reach, execution.executor, int(until)):
+            until = int(until)
+            if execution.guarded(execution.coordinator.reach, execution.executor, until):
                 raise RunError(f"step(): the program stopped at {execution.tag}, before the tag of this step")
         for cell in self._cells:
             cell.value = ABSENT
+        return until
 
     def _start(self, inputs: Events, until: int | None) -> None:
         """Run the tag until the other workers have begun."""

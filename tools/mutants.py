@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     *_mutants(
         _of("worker", "worker", "conformance/test_modes_timing", "conformance/test_reactions", "conformance/test_ports", RANDOM),
-        ("shutdown reaches a mode that was entered", "if state.entered if shutdown", "if state.active if shutdown"),
+        ("shutdown reaches a mode that was entered", "if state.entered if is_last", "if state.active if is_last"),
         ("a reaction of a mode that waits does not run", "else state.active:", "else True:"),
         ("a mutable input is a copy", "deepcopy(source.value) if deep", "source.value if deep"),
     ),

@@ -199,12 +199,12 @@ class ClassBody(dict[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         kind, there, told = get_origin(value) or value, self.get(name), ""
-        lost = sum(other is there for other in self.values()) == 1  # it has no further name
+        lost = value is not there and sum(other is there for other in self.values()) == 1  # it has no further name
         if isinstance(kind, type) and issubclass(kind, Element):
             told = f"is the class {kind.__name__}, not one of its kind: call it, as in {name} = {kind.__name__}()"
         elif "__instance__" in getattr(value, "__dict__", ()):
             told = f"is made in the class body, where no reactor contains it: make it in __init__ (self.{name} = ...)"
-        elif lost and isinstance(value, Reaction) and isinstance(there, Element | Reaction):
+        elif lost and Reaction in (type(value), type(there)) and isinstance(there, Element | Reaction):
             told = f"is assigned twice, and the {there.kind} {name} would be lost"
         if told:
             raise TypeError(f"{self.get('__qualname__')}.{name} {told}")

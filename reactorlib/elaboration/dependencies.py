@@ -23,7 +23,7 @@ class _Constraints:
         self._modes = resolution.modes
         self.nodes = len(graph.writes)
         self.edges: list[list[int]] = [[self.nodes + cell for cell in cells] for cells in graph.writes]
-        self.edges += [[]] * len(resolution.paths)
+        self.edges += [[]] * len(resolution.paths)  # one list for all: only edges of nodes are appended to
         for cell in graph.writers:
             self.edges[self.nodes + cell] = graph.readers.get(cell, [])
         self._chain()
@@ -131,7 +131,7 @@ class _Constraints:
 
 
 def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) -> tuple[Order, Cycle]:
-    """Levels, inferred deadlines and ranks of all nodes. Where there is a cycle: none, and a fault that shows it."""
+    """The levels of all nodes, and their ranks by inferred deadline and level. A cycle is a fault, and has no order."""
     constraints = _Constraints(resolution, graph)
     sequence, level, stuck = constraints.levels()
     if stuck:

@@ -119,9 +119,9 @@ class _Lookup:
 
     def _bind(self, role: str, bound: list[Bound], several: bool, history: bool | None, child: str) -> None:
         first = bound[0]
-        fault = touch_fault(self.instance, role, first, self.declaration.mode)
-        fault = fault or transition_fault(first, history, self.arguments.get(first))
-        if fault:
+        faults = [touch_fault(self.instance, role, one, self.declaration.mode) for one in bound]
+        faults.append(transition_fault(first, history, self.arguments.get(first)))
+        if fault := next(filter(None, faults), None):
             self.fault(fault)
         elif isinstance(first, BoundMode):
             number, resumes = self.resolution.mode_index[first], bool(history)
@@ -140,7 +140,7 @@ class _Lookup:
         kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
         reads = role != "effect" or known is not None
         plain_ns = isinstance(bound.declaration, Action) and bound.declaration.plain_ns
-        self.arguments[bound] = Argument(kind, bound.path, (cell,), reads=reads, plain_ns=plain_ns, elements=(bound,))
+        self.arguments[bound] = Argument(kind, bound.path, (cell,), is_read=reads, plain_ns=plain_ns, elements=(bound,))
 
     def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
         """The cells that the reaction sets. A second source is a fault, unless their modes exclude each other."""

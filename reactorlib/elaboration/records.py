@@ -12,6 +12,8 @@ from reactorlib.declaration.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
 Cell = int
+# A channel of a port by its number. It is a cell of its own, unless a connection makes it the alias of another cell.
+Channel = int
 # A node runs at a tag: a reaction by its index, or a Forward (below) by len(reactions) + its index.
 Node = int
 
@@ -46,7 +48,7 @@ class Argument(NamedTuple):
     multi: bool = False
     mode: int = -1
     history: bool = False  # whether it enters the mode by history
-    reads: bool = False  # whether an action or timer is a trigger or a use
+    is_read: bool = False  # whether an action or timer is a trigger or a use
     plain_ns: bool = False
     elements: tuple[Bound, ...] = ()  # the element that it names, or that of each member of a bank
     members: tuple[tuple[Argument, ...], ...] = ()
@@ -167,7 +169,7 @@ def _by_cell(cells_of: Iterable[Iterable[Cell]]) -> dict[Cell, list[Node]]:
 
 
 class Order(NamedTuple):
-    """The static order of everything that runs: `rank[i]` of reaction i, or of forward i - len(reactions)."""
+    """The static order of all nodes. They run by rank; those of one `level` do not depend on each other."""
 
     level: tuple[int, ...]
     rank: tuple[int, ...]
@@ -181,7 +183,7 @@ class Cycle(NamedTuple):
     """
 
     reactions: frozenset[int] = frozenset()
-    channels: frozenset[Cell] = frozenset()
+    channels: frozenset[Channel] = frozenset()
     order: tuple[tuple[int, int], ...] = ()
 
 
@@ -194,7 +196,7 @@ class Elaborated(NamedTuple):
     instances: tuple[Instance, ...]
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
     cell_path: Callable[[Cell], str]  # the path of the port or trigger whose value it holds
-    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
+    outputs: dict[Channel, Cell]  # channel of an output of the main reactor -> the cell that a session reads
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]

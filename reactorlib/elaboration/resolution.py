@@ -9,7 +9,7 @@ from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.elements import Input, Mode, Signal, shutdown, startup
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTrigger, Connection, Instance
 from reactorlib.elaboration import rules
-from reactorlib.elaboration.records import Cell, Forward, ModeInstance, ReactionInstance, Trigger
+from reactorlib.elaboration.records import Cell, Channel, Forward, ModeInstance, ReactionInstance, Trigger
 
 
 class Resolution:
@@ -22,11 +22,11 @@ class Resolution:
         self.triggers: list[Trigger] = []
         self.modes: list[ModeInstance] = []
         # The feeds of each channel that is connected to a source; several are of exclusive modes.
-        self.feeds: dict[Cell, list[rules.Feed]] = {}
-        self.ringed: set[Cell] = set()  # channels whose connections lead back to themselves
+        self.feeds: dict[Channel, list[rules.Feed]] = {}
+        self.ringed: set[Channel] = set()  # channels whose connections lead back to themselves
         self.mode_index: dict[BoundMode | None, Any] = {None: None}
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
-        self.outputs: dict[Cell, Cell] = {}
+        self.outputs: dict[Channel, Cell] = {}
         self._copies: dict[tuple[BoundPort, str], tuple[Cell, ...]] = {}
         self.paths: list[str] = []  # by cell
         for port in (element for instance in instances for element in instance.elements.values()):
@@ -123,7 +123,7 @@ class Resolution:
         channels = len(alias)
         for channel in range(channels):
             at = channel
-            chain: dict[Cell, None] = {}
+            chain: dict[Channel, None] = {}
             while at < channels and alias[at] != at and at not in chain:
                 chain[at] = None
                 at = alias[at]

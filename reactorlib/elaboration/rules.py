@@ -1,4 +1,4 @@
-"""The rules for ports, modes, actions and the arguments of reactions, one function each. Every message names them."""
+"""The rules for ports, modes, actions and the arguments of reactions, one function each. Messages name the elements."""
 
 from __future__ import annotations
 

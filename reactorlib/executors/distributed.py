@@ -60,7 +60,7 @@ class Distributed(Executor):
         self._numbers = count()  # of splits
         self._together: dict[frozenset[Event], Schedule] = {}
         self._pausing: dict[frozenset[Event], PausingSchedule] = {}
-        self.next_tag = count(1).__next__  # counts tags between checks of the workers
+        self.count_tag = count(1).__next__  # counts tags between checks of the workers
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         # For each worker that holds modes of its own, the modes that were reset since modes were sent.
         has_modes = bool(coordinator.modes.states) and not messenger.shares_cells
@@ -72,7 +72,7 @@ class Distributed(Executor):
     def await_ready(self) -> None:
         """Wait until every worker could be started. Raises what kept one from it."""
         for other in self.others:
-            message = self.messenger.heard(self.messenger.receiver_from(other)())
+            message = self.messenger.control_of(self.messenger.receiver_from(other)())
             if message[0] != "ready":
                 self._failed(other, message)
                 raise self.failures[other].error
@@ -104,7 +104,7 @@ class Distributed(Executor):
         if len(parts) == 1:
             return self.with_looks(self.loader.load(plan, pauses=pauses))
         go = self._go(next(self._numbers), parts)
-        crossings = self.messenger.sender, self._waiter
+        crossings = self.messenger.action_of_send, self._waiter
         return self.loader.load(parts[0], crossings, pauses, go=go, collect=self._collect)
 
     def with_looks(self, schedule: Any) -> Any:
@@ -125,20 +125,20 @@ class Distributed(Executor):
     # Functions that a schedule calls
 
     def _go(self, number: int, parts: dict[int, Plan]) -> Callable[[int], None]:
-        """A function of the time that tells the other workers of a split, from now on of this number, to begin."""
+        """A function of the time by which the other workers begin their parts. The split has this number from then."""
         now, waiting = self.worker.now, self.waiting
         encoders, sends = self._values(parts)
         others = [other for other in parts if other]
-        lessons = {other: parts[other] for other in others}
-        has_modes, next_tag, pack = bool(self._restarted), self.next_tag, GO_TAIL.pack
+        unlearnt = {other: parts[other] for other in others}
+        has_modes, count_tag, pack = bool(self._restarted), self.count_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
-            if not next_tag() % LOOK_TAGS:
+            if not count_tag() % LOOK_TAGS:
                 self.check()
-            if lessons or has_modes:
-                for other, part in lessons.items():
+            if unlearnt or has_modes:
+                for other, part in unlearnt.items():
                     self.instruct(other, "learn", number, part)
-                lessons.clear()
+                unlearnt.clear()
                 for other in others:
                     self._tell_modes(other)
             tail, messages = pack(number, time, now.microstep, GO), []
@@ -165,7 +165,7 @@ class Distributed(Executor):
         sends = []
         for number, (key, others) in enumerate(groups.items()):
             events = [self.worker.events[i] for i in key]
-            encoders.append(self.messenger.encoder(events, others) if key else bytes)
+            encoders.append(self.messenger.encoder(events, others) if key else bytes)  # bytes() is empty
             sends += [(number, self.messenger.sender_to(other)) for other in others]
         return encoders, sends
 
@@ -194,7 +194,7 @@ class Distributed(Executor):
                 waiting.discard(other)
                 message, self.requests[other] = messenger.requests_of(message)
             elif kind != SYNC:
-                self._failed(other, messenger.heard(message))
+                self._failed(other, messenger.control_of(message))
                 raise Poisoned
             if unpack is not None:
                 unpack(message)
@@ -285,7 +285,7 @@ class Distributed(Executor):
     def hear_farewell(self, other: int) -> None:
         receive = self.messenger.receiver_from(other)
         while other not in self.gone:
-            said = self.messenger.heard(receive())  # other messages belong to the tag that failed
+            said = self.messenger.control_of(receive())  # other messages belong to the tag that failed
             if said[0] == "rows":
                 self.rows += said[1]
             elif said[0] == "bye":

@@ -24,13 +24,13 @@ from reactorlib.worker.worker import Call, Worker
 
 ROWS_AT_ONCE = 256  # a message of moderate size
 
-# A worker's part of a split: its schedule, and the workers that wait for it in the same tag. The function puts the
-# values that came with Go into the cells of its events.
+# A worker's part of a split: its schedule, the workers to which it sends, and what puts the values that came with Go
+# into its events.
 LoadedPart = tuple[Schedule, list[int], Callable[[bytes], None] | None]
 
 
 class Outbox:
-    """Records calls, for worker 0 to replay when this worker's part of the tag has ended."""
+    """Records calls, for worker 0 to replay once all parts of the tag have ended, in the order of workers."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -95,7 +95,7 @@ class Follower:
         while True:
             while (message := receive())[-1] == GO:  # nearly always, and at every tag
                 self._go(message, *GO_FIELDS.unpack_from(message, -GO_TAIL.size))
-            name, *arguments = self.messenger.heard(message)
+            name, *arguments = self.messenger.control_of(message)
             if name == "end":
                 self._end(*arguments)
                 return
@@ -124,7 +124,7 @@ class Follower:
 
     def _go(self, message: bytes, number: int, time: int, microstep: int) -> None:
         """Run the part of this split at this tag, and report the outcome."""
-        schedule, heirs, fill = self.parts[number]
+        schedule, receivers, fill = self.parts[number]
         now = self.worker.now
         now.time, now.microstep = time, microstep
         soon: Events = {}
@@ -138,8 +138,8 @@ class Follower:
         except BaseException as error:  # worker 0 raises it
             if os.getpid() != self.worker.process:
                 raise  # a process that a reaction forked is at its end
-            for heir in heirs:
-                self.messenger.poison(heir)
+            for receiver in receivers:
+                self.messenger.poison(receiver)
             if isinstance(error, Poisoned):
                 self.messenger.poison(0)
             else:
@@ -165,12 +165,12 @@ class Follower:
         def finish() -> None:
             self._done = pack()
 
-        schedule = self.loader.load(part, (self.messenger.sender, self._waiter), finish=finish)
-        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
+        schedule = self.loader.load(part, (self.messenger.action_of_send, self._waiter), finish=finish)
+        receivers = [item.to for item in part.items if isinstance(item, Send) and item.to]
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         fill = self.messenger.filler(carrying) if carrying else None
-        self.parts[number] = schedule, heirs, fill
+        self.parts[number] = schedule, receivers, fill
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:
         receive, unpack = self.messenger.receiver_from(other), self.messenger.unpacker(readers)

@@ -64,11 +64,11 @@ class Messenger:
     def fail(self, failure: Failure) -> None:
         self.tell(0, "failed", PortableFailure.of(failure))
 
-    def heard(self, message: Any) -> tuple[Any, ...]:
-        """The name and the arguments of a control message; a name that nobody knows for a message of a tag."""
+    def control_of(self, message: Any) -> tuple[Any, ...]:
+        """The name and the arguments of a control message. Of a message of a tag, a name that no receiver obeys."""
         if message[-1] != CONTROL:
             return ("of a tag",)
-        name, *arguments = pickle.loads(message)
+        name, *arguments = pickle.loads(message)  # ignores the last byte, the kind
         return (name, arguments[0].rebuilt()) if name == "failed" else (name, *arguments)
 
     def poison(self, worker: int) -> None:
@@ -93,7 +93,7 @@ class Messenger:
         statements = _PACK if count <= WRITTEN_OUT else "return some()"
         return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
 
-    def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
+    def action_of_send(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """The action of a Send: all cells in one message."""
         pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
         return partial(send, pack()) if self.shares_cells or not cells else lambda: send(pack())
@@ -117,7 +117,7 @@ class Messenger:
         return _function("message", statements, cells, decode, _unreadable(cells), some, whole)
 
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
-        """A function that encodes the values of these events, present or not."""
+        """A function that encodes the values of these events, present or not. It adds no bits of presence."""
 
         def blame(error: WorkerError) -> WorkerError:
             return self.blame([(event.path, event.value) for event in events], error)
@@ -214,7 +214,7 @@ class ThreadMessenger(Messenger):
     def fail(self, failure: Failure) -> None:
         self.tell(0, "failed", failure)
 
-    def heard(self, message: Any) -> tuple[Any, ...]:
+    def control_of(self, message: Any) -> tuple[Any, ...]:
         return message[:-1] if message[-1] == CONTROL else ("of a tag",)
 
     def with_requests(self, done: bytes, requests: list[Call]) -> Any:

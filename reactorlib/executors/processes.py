@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
@@ -49,13 +49,13 @@ class Processes(Distributed):
         self.processes: dict[int, BaseProcess] = {}
         self._at_exit: Finalize | None = None
         ended_runs.collect_if_worthwhile()
-        self.exchange = Exchange(partition.workers)
-        try:
+        with ExitStack() as undo:
+            self.exchange = Exchange(partition.workers)
+            undo.callback(self.exchange.close)
             self.listener = InboxListener(coordinator.inbox)
+            undo.callback(self.listener.close)
             super().__init__(coordinator, partition, Messenger(Endpoint(self.exchange, 0, self.check)))
-        except BaseException:
-            self.exchange.close()
-            raise
+            undo.pop_all()
         coordinator.listen = self.listener.listen
 
     def start(self) -> None:
@@ -94,7 +94,7 @@ class Processes(Distributed):
         super().check()
 
     def _epitaph(self, worker: int, process: BaseProcess) -> str:
-        code = exit_code(process)
+        code = reaped(process)
         how = f"exited with status {code}"
         if code is not None and code < 0:
             names = {number.value: number.name for number in signal.Signals}  # most real-time signals have none
@@ -134,6 +134,8 @@ class Processes(Distributed):
                 process.join()
                 process.close()
             del self.processes[worker]
+        if self.exchange.bells:
+            self.exchange.abort()  # of a worker whose start was broken off nobody knows the process
         self.messenger.codec.close()
         ended_runs.note(self.exchange.taken())
         self.exchange.close()
@@ -142,8 +144,8 @@ class Processes(Distributed):
             self._at_exit.cancel()
 
 
-def exit_code(process: BaseProcess) -> int | None:
-    """The status of a process that has closed its files, as it does at its end; None where somebody else took it.
+def reaped(process: BaseProcess) -> int | None:
+    """End a process that has closed its files, and return its status; None where somebody else took it.
 
     The system closes the files first. A process that closed them itself and lives on is killed.
     """

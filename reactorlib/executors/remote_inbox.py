@@ -72,7 +72,13 @@ class InboxListener:
             self._thread.start()
 
     def _serve(self) -> None:
-        while call := self._reading.recv(LONGEST_CALL):
+        while True:
+            try:
+                call = self._reading.recv(LONGEST_CALL)
+            except OSError:  # closed by this thread, if it collects garbage
+                return
+            if not call:
+                return
             pass_on(call, self._inbox)
 
     def close(self) -> None:

@@ -132,6 +132,7 @@ class ThreadFollower(Follower):
             raise Stopped
 
     def _leave(self) -> None:
+        self._check()  # a thread that was left behind runs no reaction after the end of the run
         self.is_leaving = True
 
     def break_off(self) -> None:

@@ -62,15 +62,15 @@ class MPI(Distributed):
 
     def check(self) -> None:
         """Pass on what threads of other ranks have asked for, and look at the time."""
-        for call in self.ranks.heard(CALL):
+        for call in self.ranks.arrived(CALL):
             pass_on(call, self.coordinator.inbox)
         super().check()
 
     def with_looks(self, schedule: Any) -> Any:
-        next_tag = self.next_tag
+        count_tag = self.count_tag
 
         def looking(time: int, soon: Events) -> Any:
-            if not next_tag() % LOOK_TAGS:
+            if not count_tag() % LOOK_TAGS:
                 self.check()
             return schedule(time, soon)
 
@@ -94,7 +94,7 @@ class MPI(Distributed):
         """Free the transport. After an interruption the other ranks have a second to leave, or the job is aborted."""
         deadline, staying = monotonic() + LONGEST_END_S, {*self.others} if self.aborted else set()
         while staying and monotonic() < deadline:
-            staying.difference_update(self.ranks.heard(LEFT))
+            staying.difference_update(self.ranks.arrived(LEFT))
             sleep(LOOK_S)
         self.ranks.is_broken |= bool(staying)
         self.ranks.end_session = None
@@ -121,7 +121,7 @@ class RankLife:
         """Called between looks for a message. Raises Stopped if rank 0 broke off the run."""
         while self.calls:
             self.ranks.tell(0, CALL, (self.ranks.runs, self.calls.popleft()))
-        for _ in self.ranks.heard(ABORT):
+        for _ in self.ranks.arrived(ABORT):
             self.leave()
             raise Stopped
 
@@ -162,7 +162,7 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
 
 
 def _times(messenger: Messenger) -> tuple[int, int]:
-    """Differences of rank 0's physical time and perf_counter to this host's monotonic clock and perf_counter."""
+    """Differences of rank 0's physical time and perf_counter to this host's, where Linux has one clock for both."""
     answers = list[tuple[int, int, int]]()
     for _ in range(QUESTIONS):
         asked = perf_counter_ns()

@@ -79,7 +79,7 @@ class Ranks:
         self._await(lambda: self._control.Iprobe(rank, kind))
         return self._control.recv(None, rank, kind)
 
-    def heard(self, kind: int) -> Iterator[Any]:
+    def arrived(self, kind: int) -> Iterator[Any]:
         """The values that have come, each sent as a pair with the number of a run: those of the current run."""
         while self._control.Iprobe(self._any, kind):
             run, value = self._control.recv(None, self._any, kind)

@@ -10,6 +10,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ctypes import CDLL
 from struct import Struct
 from time import perf_counter_ns as clock
@@ -17,6 +18,7 @@ from time import sleep
 from typing import Any
 
 from reactorlib.errors import WorkerError
+from reactorlib.executors.executor import OutOfTime
 from reactorlib.transport.codec import Codec, Placed, Placing, Reference
 from reactorlib.transport.waiting import Spinner
 
@@ -126,8 +128,9 @@ class Incoming:
 
     def close(self) -> None:
         """Let go of the receive that is under way."""
-        self._request.Cancel()
-        self._request.Wait()
+        if not self._request.Test():  # else it is not under way: a signal came between its end and the next start
+            self._request.Cancel()
+            self._request.Wait()
         self._request.Free()
 
 
@@ -196,10 +199,17 @@ class MPITransport:
         self.finish(requests, self._pull)
 
     def finish(self, requests: list[Any], meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Wait until the requests are complete: buffers that are sent may change, and buffers to receive are full."""
+        """Wait until the requests are complete: buffers that are sent may change, and buffers to receive are full.
+
+        No limit of time ends it, as a part of the message is taken already.
+        """
         test = self._all_done
         try:
-            self.waiter.wait(lambda: bool(test(requests)), meanwhile)
+            while True:
+                with suppress(OutOfTime):
+                    self.waiter.wait(lambda: bool(test(requests)), meanwhile)
+                    return
+                sleep(LONGEST_SLEEP_NS / 1e9)
         except BaseException:
             _orphans.append(requests)
             raise

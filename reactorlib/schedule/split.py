@@ -1,4 +1,4 @@
-"""One plan cut by a partition: the part of each worker, with the sends and waits where a value crosses."""
+"""One plan cut by a given partition: the part of each worker, with the sends and waits where a value crosses."""
 
 from __future__ import annotations
 

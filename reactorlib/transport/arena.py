@@ -27,7 +27,7 @@ from reactorlib.transport.memory import PAGE, Memory, fence, keeps_store_order
 from reactorlib.transport.structure import LARGE_BYTES
 
 LINE = 64  # bytes that processors share as a whole
-LOOKS = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
+MOST_TRIED = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
 
 NOBODY, MESSAGE, BUFFER = range(3)  # users of a block in its owner's process
 
@@ -162,7 +162,7 @@ class Arena(Placing):
     def _reclaim(self, room: int) -> Block | None:
         """The first free one of a few busy blocks; those still in use go to the back, so that all get their turn."""
         busy = self._busy[room]
-        for _ in range(min(LOOKS, len(busy))):
+        for _ in range(min(MOST_TRIED, len(busy))):
             block = busy.popleft()
             if self._is_free(block):
                 return block

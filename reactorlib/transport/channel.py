@@ -19,7 +19,7 @@ SLOT_BYTES = 129 * 64  # not a multiple of 4096, so that the words of neighbouri
 HEADER_BYTES = 64
 RING_BYTES = HEADER_BYTES + SLOTS * SLOT_BYTES
 INLINE = SLOT_BYTES - 8  # the longest message that fits into a slot
-LOOKS = 100  # before the waiter takes over: a few microseconds
+FIRST_LOOKS = 100  # before the waiter takes over: a few microseconds
 PUBLISH = SLOTS // 4  # messages after which the receiver says that their slots are empty
 NUMBER, IN_BLOCK, LENGTH = 16, 0x8000, 0x7FFF  # the parts of a word: a shift, a flag, a mask
 FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender that waits for an empty slot
@@ -77,7 +77,7 @@ class MessageChannel:
         self._words[word_at] = number << NUMBER | word
         self._number = number
         if self.states[self._receiver_state] == self._waited_for:
-            # The bell rings last, so a sleeper whose state was cleared too late wakes all the same.
+            # Cleared first, then rung: the ring wakes a receiver that fell asleep in between.
             self.states[self._receiver_state] = AWAKE
             self.bell.ring()
 
@@ -137,7 +137,7 @@ class MessageChannel:
     def _await(self) -> None:
         words, number = self._words, self._number + 1
         word_at, least = self._slots[number % SLOTS][1], number << NUMBER
-        for _ in range(LOOKS):
+        for _ in range(FIRST_LOOKS):
             if words[word_at] >= least:
                 return
         self._waiter.wait(self.arrived, self._waited_for)  # while it waits, it may pull the message into the backlog

@@ -167,7 +167,10 @@ class Codec:
         return message
 
     def decode(self, message: bytes | memoryview) -> Any:
-        """The value of a message, once: a second decoding would release its blocks twice. WorkerError: see loads."""
+        """The value of a message, once: a second decoding would release its blocks twice. WorkerError: see loads.
+
+        Bytes behind the value are ignored: messengers append some.
+        """
         form = message[0]
         if form > ENCLOSED:
             return self._decoder_of(bytes(message[: form * UNIT]))(message)

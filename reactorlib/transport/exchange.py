@@ -13,11 +13,10 @@ from reactorlib.transport.arena import LINE, Arena, Lender
 from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
-from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
+from reactorlib.transport.waiting import SPIN_NS, STAGE, STATE_WORDS, TAKEN, Bell, Waiter
 
 MOST_ADDRESSES = 1 << 44
 LEAST_ADDRESSES = 1 << 20  # of one arena
-STAGE, TAKEN = 1, 3  # words of a worker's line: how far it is in its life, bytes of shared memory that it has taken
 
 
 class Exchange:

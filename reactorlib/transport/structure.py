@@ -21,9 +21,9 @@ from typing import Any
 
 Structure = str | tuple[Any, ...]
 
-LEAVES = 512  # a message with more is pickled: the source of its functions would grow with it
-# The same for one without arrays. Pickle is as fast from 60 leaves of mixed type on, from 200 floats (both: 7 us).
-PLAIN_LEAVES = 64
+PARTS = 512  # containers included; a message with more is pickled: the source of its functions would grow with it
+# The same for one without arrays. Pickle is as fast from 60 parts of mixed type on, from 200 floats (both: 7 us).
+PLAIN_PARTS = 64
 DEPTH = 32  # values of deeper nesting are pickled, cycles among them
 MOST_INT = 1 << 63  # of a key
 LARGE_BYTES = 7680  # arrays and bytes of this size go into blocks; smaller ones fit into a message
@@ -42,7 +42,7 @@ class Describer:
 
     def __init__(self, loose: bool = False) -> None:
         self._loose = loose
-        self._leaves = 0
+        self._parts = 0
         self._arrays = 0
         self._shareable: set[int] = set()  # ids of lists, dicts and arrays in the value that is described
         self._known: dict[Structure, Structure] = {}  # equal structures are one object, which pickle writes once
@@ -51,7 +51,7 @@ class Describer:
         """The structure of a tuple of values, or of one value; 'o' if it is best pickled as a whole."""
         values = message if type(message) is tuple else (message,)
         found = [self._value(value) for value in values]
-        if self._leaves > (LEAVES if self._arrays else PLAIN_LEAVES) or all(one == "o" for one in found):
+        if self._parts > (PARTS if self._arrays else PLAIN_PARTS) or all(one == "o" for one in found):
             return "o"
         return ("(", *found) if values is message else found[0]
 
@@ -63,8 +63,8 @@ class Describer:
             return "o"
 
     def _part(self, part: Any, depth: int) -> Structure:
-        self._leaves += 1
-        if self._leaves > LEAVES or depth > DEPTH:
+        self._parts += 1
+        if self._parts > PARTS or depth > DEPTH:
             raise _OddError
         kind = type(part)
         plain = _PLAIN.get(kind)

@@ -29,9 +29,9 @@ _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran,
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
 AWAKE = 0  # the state of a worker that does not sleep
-# A worker has a cache line: its state (see channel.py), its thread, and two words of exchange.py.
+# The words of a worker's cache line. The first is its state (see channel.py).
 STATE_WORDS = 8
-THREAD = 2  # the word with the thread in which the worker waits
+STAGE, THREAD, TAKEN = 1, 2, 3  # how far it is in its life, its thread, the bytes of shared memory that it has taken
 
 
 class Spinner:
@@ -84,6 +84,8 @@ class Spinner:
 class Bell:
     """An eventfd to sleep on. One process listens, any may ring; it forgets how often it was rung."""
 
+    fd = -1  # until it is open, and once it is closed
+
     def __init__(self, received: Any = None) -> None:
         self.fd = received.detach() if received else os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._poll = select.poll()
@@ -104,7 +106,11 @@ class Bell:
         return bool(self._poll.poll(milliseconds)) and os.eventfd_read(self.fd) > 0
 
     def close(self) -> None:
-        os.close(self.fd)
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    __del__ = close
 
 
 class Waiter:

@@ -27,7 +27,7 @@ def canonical(value: Any) -> bytes:
 
 
 class _Parts:
-    """Makes the form of a value from the forms of its parts. A value that is a part of itself is its depth there."""
+    """Makes the form of a value from those of its parts. Where a value is a part of itself, its depth stands for it."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, bytes]] = {}  # values that have a form; held, so that none takes their id

@@ -21,7 +21,7 @@ NOW = 0  # needs no unit and no check; another 0, such as 0.0, is another object
 
 
 class Reader:
-    """One value: `value` is the last one (None before the first), `is_present` holds at this tag only."""
+    """A cell, with the right to read it: `value` is the last one (at first None), `is_present` holds at this tag."""
 
     __slots__ = ("is_present", "path", "value")
 

@@ -7,6 +7,7 @@ Schedules write into it directly: nearly all events of an `after=0` loop go ther
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable
 from heapq import heapify, heappop, heappush
 from math import inf
@@ -130,6 +131,8 @@ class Queue(CurrentTag):
             return time, first
         more = self.ahead if first else self._more.setdefault(time, [])
         at = 0
+        if event.trigger.min_spacing is None:  # such an event has the first of these
+            at = bisect_left(more, True, key=lambda step: event not in step)
         while at < len(more) and event in more[at]:
             at += 1
         if at == len(more):

@@ -21,7 +21,7 @@ T = TypeVar("T")
 Arrival = tuple[Event | None, int, int, Any]
 LOOK: Arrival = (None, -1, -1, None)  # only check `stopping` and `failure`
 
-# While CROWD physical actions wait, each call takes at least PAUSE_S, so that reactions get the interpreter.
+# While CROWD physical actions wait, each call of another thread takes at least PAUSE_S: reactions get the interpreter.
 CROWD = 1000
 PAUSE_S = 0.001
 
@@ -57,6 +57,7 @@ class Inbox(Outside):
     def __init__(self, clock: PhysicalClock) -> None:
         super().__init__(clock)
         self.arrivals: deque[Arrival] = deque()
+        self.loop_thread = 0
         self.stopping = False  # somebody asked for it
         self.failure: ThreadError | None = None
 
@@ -66,7 +67,7 @@ class Inbox(Outside):
         now = self.clock.now() - self.started
         self.arrivals.append((event, now, now + event.trigger.delay + extra_delay, value))
         self.clock.wake()
-        if len(self.arrivals) > CROWD:
+        if len(self.arrivals) > CROWD and threading.get_ident() != self.loop_thread:
             sleep(PAUSE_S)
 
     def stop(self) -> None:
@@ -110,7 +111,7 @@ class RunHandle:
         self._outside = outside
 
     def request_stop(self) -> None:
-        """End the run after the tag that it is at when it learns of this."""
+        """End the run after the tag that it is at when it learns of this. Events that are pending then never run."""
         self._alive().stop()
 
     def physical_time(self) -> Time:

@@ -81,7 +81,8 @@ def in_mode(step: Runnable, state: ModeState, shutdown: Reader | None) -> Runnab
     """A step that runs while its mode is active. At the `shutdown` that triggers it, if its mode was ever active."""
 
     def run() -> None:
-        if state.entered if shutdown is not None and shutdown.is_present else state.active:
+        is_last = shutdown is not None and shutdown.is_present
+        if state.entered if is_last else state.active:
             step()
 
     return run
@@ -246,7 +247,7 @@ class Worker:
     # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
 
     def last_reactions(self, of_node: Sequence[int] | None, failed: Node | None) -> list[ReactionInstance]:
-        """The shutdown reactions due here by `of_node` that have not begun. None is of the reactor that `failed`."""
+        """The shutdown reactions due here by `of_node` that have not begun, but for the reactor whose node `failed`."""
         skip = None if failed is None else self.graph.reaction(failed)
 
         def is_due(reaction: ReactionInstance) -> bool:

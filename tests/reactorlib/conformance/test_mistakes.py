@@ -198,6 +198,18 @@ def test_a_reactor_made_in_a_class_body() -> None:
             source = Source()
 
 
+@pytest.mark.parametrize("second", [lambda _self: None, 3, Output[int]()], ids=["method", "number", "element"])
+def test_a_reaction_whose_name_is_assigned_again(second: Any) -> None:
+    with pytest.raises(TypeError, match=r"Main\.act is assigned twice, and the reaction act would be lost"):
+
+        class Main(Reactor):
+            @reaction(startup)
+            def act(self): ...
+
+            act = act
+            act = second
+
+
 class Sink(Reactor):
     inp, wide = Input[int](), Input[int](width=3)
 

@@ -209,3 +209,15 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
         own |= used - source.names.keys()
     assert not any("_" in name for name in own)
     assert {"time", "soon", "later", "go", "collect", "finish", "switch", "any", "index", "react"} <= own
+
+
+def test_the_source_for_a_port_has_all_its_delayed_connections() -> None:
+    class Main(Reactor):
+        def __init__(self):
+            self.hub, self.near, self.far = Hub(), Listener(), Listener()
+            connect(self.hub.always, self.near.tick, after=1 * MSEC)
+            connect(self.hub.always, self.far.tick, after=1 * MSEC)
+
+    text = elaborate(Main).source("hub.always")
+    assert "near_" in text
+    assert "far_" in text

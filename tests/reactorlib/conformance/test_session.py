@@ -1,5 +1,6 @@
 """Programs that are driven from outside: what a step is, what it returns, how a session ends."""
 
+import multiprocessing
 import threading
 from contextlib import suppress
 from time import sleep
@@ -27,6 +28,7 @@ from reactorlib import (
 )
 from reactorlib.errors import ElaborationError, ReactionError, RunError
 from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.inbox import CROWD
 from tests.reactorlib.conformance.reactors import Relay
 from tests.reactorlib.conformance.sessions import FAR, Doubler, Farm, Opened
 
@@ -295,6 +297,50 @@ def test_a_step_that_takes_too_long_is_not_broken_off_while_it_sends(executor: s
         with pytest.raises(ReactionError) as caught:
             finished()
         assert (caught.value.reactor, caught.value.reaction) == (f"Words.ears[{LINKS - 1}]", "hear")
+
+
+def test_a_kill_that_is_interrupted_leaves_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(Words, executor="processes", workers=2)
+    kill, calls = session._execution.executor.kill, []
+
+    def interrupted() -> None:
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        kill()
+
+    monkeypatch.setattr(session._execution.executor, "kill", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.kill()
+    assert multiprocessing.active_children() == []
+
+
+class Hurried(Reactor):
+    """Schedules many physical actions at once."""
+
+    act, inp, out = PhysicalAction[int](), Input[Any](), Output[int]()
+
+    @reaction(inp, effects=act)
+    def begin(self, inp, act) -> None:
+        for number in range(2 * CROWD):
+            act.schedule(value=number)
+
+    @reaction(act, effects=out)
+    def hear(self, act, out) -> None:
+        out.set(act.value)
+
+
+def test_the_loop_s_own_thread_is_not_slowed_down_where_actions_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reactorlib.worker.inbox.sleep", lambda _: pytest.fail("a reaction sleeps"))
+    with Session(Hurried) as session:
+        session.step(inp=1, until=FAR)
+        assert [session.step()["out"] for _ in range(3)] == [0, 1, 2]
+
+
+def test_the_time_of_a_step_is_a_plain_number(opened: Opened) -> None:
+    with opened(Farm) as session:
+        session.step(until=5 * MSEC)
+        assert type(session.tag.time) is int
 
 
 def test_finish_without_begin_is_refused(opened: Opened) -> None:

@@ -52,6 +52,19 @@ def test_the_arguments_of_an_element_are_checked(kinds: list[Any], options: dict
         assert lacking(faults_of(declaring(it=kind(**options))), f"Main.it {words}") == []
 
 
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("kind", [Input, LogicalAction])
+def test_each_member_of_a_list_must_have_such_an_element(kind: Any, nested: bool) -> None:
+    class Main(Reactor):
+        def __init__(self):
+            self.members = [Source(), type("Other", (Reactor,), {"out": kind()})()]
+
+        @reaction("members.out", nested=nested)
+        def hear(self, members): ...
+
+    assert lacking(faults_of(Main), "Main.hear Main.members[1].out") == []
+
+
 @pytest.mark.parametrize("width", [0, -2, 2.5, "2"], ids=repr)
 def test_width_of_a_bank_must_be_a_positive_integer(width: Any) -> None:
     main = declaring(__init__=lambda main: setattr(main, "members", Bank(Sink, width)))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
-from reactorlib.executors.processes import exit_code
+from reactorlib.executors.processes import reaped
 from tests.choice import first
 from tests.reactorlib.conformance.reactors import Members
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, WordlessError, note, noted
@@ -174,7 +174,7 @@ def test_the_exit_status_is_the_process_s_own(code):
         process = multiprocessing.get_context("fork").Process(target=end, args=(code,))
         process.start()
         assert wait([process.sentinel], timeout=30)
-        assert exit_code(process) == code
+        assert reaped(process) == code
         process.close()
 
 

@@ -7,10 +7,13 @@ import signal
 import socket
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from reactorlib.executors.executor import OutOfTime
+from reactorlib.mpi.transport import MPITransport
 from tests.reactorlib.mpi.conftest import launcher
 from tests.reactorlib.mpi.test_ends import SOON_S, messages
 from tests.reactorlib.scripts import python
@@ -30,6 +33,18 @@ def test_a_session_on_ranks_computes_what_one_in_a_thread_does(start: Any) -> No
     of_each = Counter(re.findall(r"shut down (\d+)", ended.out)).values()
     assert sorted(of_each) == [2, 2, 2 + 4 + 2]  # the first rank also runs the inline one
     assert ended.err == ""
+
+
+def test_no_limit_of_time_breaks_off_a_message_that_is_taken_in_part() -> None:
+    waits = iter([OutOfTime(), OutOfTime(), None])
+
+    def wait(_arrived: Any, _meanwhile: Any) -> None:
+        if error := next(waits):
+            raise error
+
+    transport: Any = SimpleNamespace(_all_done=all, waiter=SimpleNamespace(wait=wait))
+    MPITransport.finish(transport, [True])
+    assert list(waits) == []
 
 
 def test_a_reaction_that_raises_ends_the_session_and_the_next_one_opens(start: Any) -> None:
