@@ -54,8 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISUSED
     options, rest = parser.parse_known_args(given[:1] + spelled_out(given[1:]) if given[:1] == ["run"] else given)
     if fault := add_parameters(options, rest):
-        known = commands[given[0]]
-        known.error(fault + meant(rest[0], known._option_string_actions))
+        command = commands[next(word for word in given if word in commands)]
+        known = command._option_string_actions
+        command.error(fault + (": it belongs after the command" if rest[0] in known else meant(rest[0], known)))
     try:
         result: Result = options.run(options)
         if speaks():

@@ -13,6 +13,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from reactorlib.cli.output import Result, UsageError, write_file
@@ -39,12 +40,16 @@ def run(options: argparse.Namespace) -> Result:
         raise UsageError(f"{options.output}: the suffix names the format, one of {known}; or give --format")
     cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
-    workers = partition(program, options.workers).of_instance if options.workers and not faults else ()
+    workers: Sequence[int] = ()
+    if options.workers and not faults:
+        from reactorlib.lf.parallelism import placement_of  # for this option only
+
+        workers = partition(program, options.workers, placement_of(program, options.workers)).of_instance
     diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, workers=workers, faults=faults)
     picture = WRITERS[kind](diagram)
-    if options.output is None and not options.json:
-        return Result({}, picture.removesuffix("\n"), faults)
-    path = options.output or f"{diagram.root.title}.{kind}"
-    write_file(path, picture.encode())
     sizes = {"reactors": diagram.reactors, "reactions": diagram.reactions, "faults": faults}
-    return Result({"file": path, "format": kind, **sizes}, f"{path}: {diagram.description}", faults)
+    record = {"file": options.output, "format": kind, **sizes}
+    if options.output is None:
+        return Result({**record, "picture": picture}, picture.removesuffix("\n"), faults)
+    write_file(options.output, picture.encode())
+    return Result(record, f"{options.output}: {diagram.description}", faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from reactorlib.errors import ElaborationError
 
 _FIRST, _LAST = 14, 6  # lines of a message that are shown at least
 _WIDEST = 400  # characters of a line
-_LIBRARY = str(Path(__file__).resolve().parents[1])
+_LIBRARY = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 class UsageError(Exception):
@@ -75,11 +76,12 @@ def show_traceback(error: BaseException) -> None:
 
 def check_writable(path: str) -> None:
     """Raise UsageError where write_file would. An existing file stays as it is."""
-    is_new = not Path(path).exists()
-    with _os_errors_named(path), Path(path).open("ab"):
+    file = Path(os.path.realpath(path))  # of a link, which stays, its target
+    is_new = not os.path.lexists(file)
+    with _os_errors_named(path), file.open("ab"):
         pass
     if is_new:
-        Path(path).unlink()
+        file.unlink()
 
 
 def write_file(path: str, content: bytes, *, new: bool = False) -> None:

@@ -30,11 +30,12 @@ RUNNING = [
     option("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms"),
     option("--fast", action=_ON_OFF, help="do not wait for physical time"),
     option("--keepalive", action=_ON_OFF, help="do not end when nothing is left to do"),
-    option("--executor", choices=EXECUTORS, help="how to run (default: inline, or auto for Lingua Franca)"),
+    option("--executor", choices=EXECUTORS,
+           help="how to run (default: inline; auto with --workers, and for Lingua Franca)"),
     option("--workers", metavar="N", type=count_option,
            help="workers of a parallel executor (default: the CPUs, or the ranks with mpi)"),
     option("--library-threads", metavar="N", type=count_option,
-           help="threads of NumPy and torch per worker (default: 1)"),
+           help="threads of NumPy and torch per worker (default: as OMP_NUM_THREADS and the like say, else 1)"),
 ]  # fmt: skip
 ARGUMENTS = [
     *RUNNING,
@@ -79,9 +80,12 @@ def speaks() -> bool:
 
 
 def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
-    """The options in the target declaration of a Lingua Franca program. Those of the command take precedence."""
+    """The options in the target declaration of a Lingua Franca program. Those of the command take precedence.
+
+    Any other program with --workers runs on a parallel executor.
+    """
     if not hasattr(program.cls, "__lf__"):
-        return {}
+        return {"executor": "auto"} if options.workers and options.executor is None else {}
     from reactorlib.lf import execution, run_options  # for these programs only
 
     how, words = execution(program, options.executor, options.workers)

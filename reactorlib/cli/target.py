@@ -7,6 +7,7 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import sys
 import traceback
@@ -67,7 +68,7 @@ def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str:
 def _class(target: str, structure: bool | None) -> type[Reactor]:
     place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
     is_file = place.endswith((".lf", ".py"))
-    if is_file and not Path(place).is_file():
+    if is_file and not os.path.lexists(place):  # `is_file` may raise
         raise UsageError(f"no file {place}")
     if place.endswith(".lf"):
         from reactorlib.lf.load import load  # for these files only
@@ -148,7 +149,7 @@ def _value(text: str, annotation: Any) -> Any:
         return time
     try:
         return ast.literal_eval(text.capitalize() if text.lower() in ("true", "false") else text)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
 
 

@@ -35,11 +35,15 @@ def warn(words: str, place: str) -> None:
 
 
 class Default(NamedTuple):
-    """A parameter: its default, None where it must be given, and what stands for it in the constructor's signature."""
+    """A parameter: its default, None where it must be given, and what stands for it in the constructor's signature.
+
+    The default is evaluated after the parameters that it `needs`.
+    """
 
     value: Value | None
     shown: Any
     where: str
+    needs: frozenset[str]
 
 
 class Stage(NamedTuple):
@@ -63,16 +67,16 @@ class Blueprint:
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""
-        own = SimpleNamespace(bank_index=building.bank_index)
-        for name, default in self.defaults.items():
-            if name in given:
-                found = int(given[name]) if isinstance(given[name], Time) else given[name]
-            elif name == "bank_index" or default.value is None:
-                found = building.bank_index
-            else:
-                with _told(f"{self.name}.{name}", default.where):
-                    found = default.value({**vars(own), "self": own})
-            setattr(own, name, found)
+        plain = {name: int(value) if isinstance(value, Time) else value for name, value in given.items()}
+        own = SimpleNamespace(**{"bank_index": building.bank_index, **plain})
+        pending = [name for name in self.defaults if name not in vars(own)]
+        while pending:
+            ready = (one for one in pending if self.defaults[one].needs.isdisjoint({*pending} - {one}))
+            name = next(ready, pending[0])
+            pending.remove(name)
+            evaluate: Any = self.defaults[name].value  # not None: `bind` refuses an instance without such a parameter
+            with _told(f"{self.name}.{name}", self.defaults[name].where):
+                setattr(own, name, evaluate({**vars(own), "self": own}))
         return {name: getattr(own, name) for name in self.defaults}
 
     def constructor(self) -> Callable[..., None]:
@@ -171,6 +175,6 @@ def _told(what: str, at: str) -> Iterator[None]:
         yield
     except ElaborationError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         path = ".".join([*(record.name for record in building.stack), what])
         raise ElaborationError([f"{path}: {type(error).__name__}: {words_of(error)}{located(at)}"]) from error

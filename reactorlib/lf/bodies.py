@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from traceback import walk_tb
 from types import CodeType, FunctionType
@@ -44,7 +45,7 @@ def execute(code: Code, names: Names, into: Names) -> None:
     compiled = _moved(_compiled(_preamble(code), code, 1), code, 1, "<preamble>")
     try:
         exec(compiled, names, into)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = walk_tb(error.__traceback__)
         lines = [code.line, *(line for frame, line in frames if frame.f_code.co_filename == code.path)]
         raise _error(code, lines[-1], f"the preamble raised {type(error).__name__}: {words_of(error)}") from error
@@ -55,8 +56,11 @@ def _error(code: Code, line: int, message: str, column: int | None = None) -> Bo
 
 
 def statements(code: Code) -> list[ast.stmt]:
-    """The statements of a preamble or a body, their lines counted from the line before its code."""
-    body = ast.parse(_preamble(code)).body
+    """The statements of a preamble, a body or an expression, their lines counted from the line before its code."""
+    try:
+        body = ast.parse(_preamble(code)).body
+    except SyntaxError:  # an expression may have lines that are no statements
+        return ast.parse(f"(\n{code.text}\n)").body
     return body[0].body if isinstance(body[0], ast.If) and body[0].lineno == 1 else body
 
 
@@ -120,6 +124,16 @@ def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
     )
 
 
+def names_in(tree: Expression | None) -> frozenset[str]:
+    """The names that an expression may refer to; of code, all its words."""
+    if isinstance(tree, PortReference):
+        return frozenset([tree.name])
+    if isinstance(tree, Code):
+        return frozenset(re.findall(r"\w+", tree.text))
+    parts = () if tree is None or isinstance(tree, Literal) else tree.items
+    return frozenset().union(*map(names_in, parts))
+
+
 def value_of(tree: Expression, names: Collection[str], module: Names | None) -> Value:
     """The function of a scope, which holds `names`, that gives the value. Times are plain integers of nanoseconds.
 
@@ -136,7 +150,8 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
     if isinstance(tree, Code):
         if module is None:
             return lambda _: None
-        visible = [name for name in names if name.isidentifier()]
+        used = names_in(tree)
+        visible = [name for name in names if name in used]
         called = _defined("expression", visible, f" return (\n{' ' * tree.column}{tree.text}\n)", tree, module, 1)
         return lambda scope: called(**{name: scope[name] for name in visible})
     if tree.kind == "widthof":

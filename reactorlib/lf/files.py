@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reactorlib.errors import ElaborationError, did_you_mean
 from reactorlib.lf.parser import parse
-from reactorlib.lf.syntax import File, Import, ReactorTree
+from reactorlib.lf.syntax import File, Import, ReactorTree, repeated
 
 _PACKAGES = ("build/lfc_include", "lf-packages", ".")  # in the folders above a program
 _IN_PACKAGES = ("src/lib", "src", ".")
@@ -19,6 +19,7 @@ class Files:
         self.faults: list[str] = []
         self.files: dict[Path, File] = {}
         self._reading: set[Path] = set()
+        self._paths: dict[str, Path] = {}  # by their names in faults: a preamble may change the working directory
         self._read(path.resolve(), path)
         if not self.faults:
             self.main = self.files[path.resolve()]
@@ -30,6 +31,7 @@ class Files:
 
     def _read(self, path: Path, shown: Path) -> None:
         self._reading.add(path)
+        self._paths[str(shown)] = path
         try:
             file = parse(path.read_text(encoding="utf-8"), str(shown))
         except ElaborationError as error:
@@ -46,13 +48,12 @@ class Files:
             elif found not in self._reading:
                 self._read(found, found)
         self.files[path] = file
-        lines: dict[str, str] = {}  # every reactor of a file has a name of its own, and one of them is the main one
-        for reactor in file.reactors:
-            for name in (reactor.name, "the main reactor") if reactor.is_main else (reactor.name,):
-                earlier = lines.setdefault(name, reactor.where)
-                if earlier is not reactor.where:
-                    line = earlier.rpartition(":")[2]
-                    self.faults.append(f"{reactor.where}: {name} is defined in line {line} already")
+        # Every reactor of a file, imported or not, has a name of its own, and one of them is the main one.
+        declared = [(name, imported.where) for imported in file.imports for name in imported.names]
+        declared += [(reactor.name, reactor.where) for reactor in file.reactors]
+        declared += [("the main reactor", reactor.where) for reactor in file.reactors if reactor.is_main]
+        for name, place, line in repeated(declared):
+            self.faults.append(f"{place}: {name} is defined in line {line} already")
 
     def _check_names(self, imported: Import, file: File) -> None:
         there = {reactor.name for reactor in file.reactors}
@@ -62,7 +63,7 @@ class Files:
                 self.faults.append(f"{imported.where}: import: {words}")
 
     def _imported(self, file: File, imported: Import) -> File:
-        found = _located(Path(file.path).resolve(), imported)
+        found = _located(self._paths[file.path], imported)
         assert found is not None
         return self.files[found]
 
@@ -78,7 +79,7 @@ class Files:
 
     def file_of(self, reactor: ReactorTree) -> File:
         """The file in which the names that a reactor uses are looked up."""
-        return self.files[Path(reactor.path).resolve()]
+        return self.files[self._paths[reactor.path]]
 
 
 def _located(path: Path, imported: Import) -> Path | None:

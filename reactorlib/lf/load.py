@@ -26,7 +26,7 @@ from reactorlib.tag import Time
 LOADED = "<loaded>"  # the name, in a program's module, of the LfProgram that it belongs to
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
 ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
-KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
+KNOWN: dict[str, type] = {**OPTIONS, "single-threaded": bool, "threading": bool, "files": object}  # types of values
 PACKAGE_OF = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
               "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
@@ -108,8 +108,18 @@ def _prepare(program: LfProgram, names: dict[str, Any]) -> None:
     for entry in program.files.main.properties:
         if entry.name not in KNOWN:
             warn(f"the target property {entry.name!r} has no meaning here", entry.where)
+        elif not _can_be(entry.name, entry.value):
+            program.fault(entry.where, f"the target property {entry.name} cannot be {entry.value!r}")
     for reactor in federated:
         warn("the federates run as one program with one logical time; there is no RTI", reactor.where)
+
+
+def _can_be(name: str, value: Any) -> bool:
+    """Whether a target property can have this value. A time of 0 needs no unit."""
+    kind: Any = KNOWN[name]
+    if kind is Time and type(value) is int:
+        return value == 0
+    return kind is object or (type(value) is kind and bool(value >= 0))
 
 
 def _refuse_missing(program: LfProgram, file: File) -> None:
@@ -147,15 +157,8 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     translation: Translation | None = getattr(cls, "__lf__", None)
     if translation is None:
         return {}
-    found: dict[str, Any] = {}
-    for entry in translation.properties.values():
-        if entry.name in OPTIONS:
-            value, kind = entry.value, OPTIONS[entry.name]
-            if kind is Time and type(value) is int and not value:  # 0 needs no unit
-                value = Time(0)
-            if not isinstance(value, kind):
-                raise ElaborationError([f"{entry.where}: the target property {entry.name} cannot be {value!r}"])
-            found[entry.name] = value
+    asked = (entry for entry in translation.properties.values() if entry.name in OPTIONS)
+    found: dict[str, Any] = {entry.name: OPTIONS[entry.name](entry.value) for entry in asked}
     if not found.get("workers", 1):
         del found["workers"]  # as many as suit the machine
     return found

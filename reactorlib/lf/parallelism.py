@@ -37,7 +37,7 @@ def execution(
         return {"executor": executor or "inline"}, None
     apart = federates(program, len(program.root.children)) or {}
     workers = workers or run_options(program.cls).get("workers") or len(apart) or available_cpus()
-    placement = federates(program, workers) or placement_by_level(program, workers)
+    placement = placement_of(program, workers)
     if len(set(partition(program, workers, placement).of_node)) < 2 and executor in (None, "auto"):
         return {"executor": "inline"}, None
     options = {"executor": executor or "auto", "workers": workers, "placement": placement}
@@ -48,6 +48,13 @@ def execution(
         return options, None
     words = f"bodies may change {', '.join(changed[:4])}{', ...' if len(changed) > 4 else ''}, which all reactors share"
     return {**options, "executor": "threads"}, f"{words}: the program runs on threads"
+
+
+def placement_of(program: Elaborated, workers: int) -> dict[str, int] | None:
+    """The placement with which `run` starts a Lingua Franca program. None: the usual one, as of any other program."""
+    if not hasattr(program.cls, "__lf__"):
+        return None
+    return federates(program, workers) or placement_by_level(program, workers)
 
 
 def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
@@ -84,13 +91,14 @@ def shared_state(program: LfProgram, parameters: Mapping[str, Any]) -> list[str]
 
 
 def _modules_of(program: LfProgram, names: Mapping[str, Any]) -> Iterator[ModuleType]:
-    """The modules that preambles import from the folders of the program's files."""
+    """The modules that preambles import from the folders of the program's files, but not from environments there."""
     folders = {path.parent for path in program.files.files}
-    asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}
-    for name, module in sys.modules.copy().items():
-        file = getattr(module, "__file__", None) or ""
-        if name in asked and file.endswith(".py") and not folders.isdisjoint(Path(file).parents):
-            yield module
+    asked = {str(getattr(value, "__module__", None) or getattr(value, "__name__", "")) for value in names.values()}
+    for name in asked & sys.modules.keys():
+        file = Path(getattr(sys.modules[name], "__file__", None) or "")
+        is_installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
+        if file.suffix == ".py" and not folders.isdisjoint(file.parents) and not is_installed:
+            yield sys.modules[name]
 
 
 def placement_by_level(program: Elaborated, workers: int) -> dict[str, int] | None:

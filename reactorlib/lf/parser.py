@@ -88,7 +88,10 @@ class _FileParser(Expressions):
     def import_(self) -> syntax.Import:
         where = self.where
         self.expect("import")
-        names = dict(self.several(self.imported))
+        imported = self.several(self.imported)
+        names = dict(imported)
+        if len(names) < len(imported):
+            self.refuse("a name that is imported twice")
         self.expect("from")
         package = self.taken("<")
         if package:
@@ -187,7 +190,7 @@ class _FileParser(Expressions):
     def port(self) -> syntax.PortTree:
         where = self.where
         mutable = self.taken("mutable")
-        output = self.taken("output") or not self.expect("input")
+        output = (not mutable and self.taken("output")) or not self.expect("input")
         width = self.width()
         return syntax.PortTree(self.typed("the name of the port"), output, mutable, width, where)
 
@@ -268,9 +271,15 @@ class _FileParser(Expressions):
     def handlers(self) -> tuple[syntax.Expression | None, syntax.Code | None]:
         """The deadline and its handler; what only decentralized coordination calls is read over."""
         deadline, handler = None, None
+        kinds: set[str] = set()
         while self.at(*HANDLERS):
+            if self.token.text in kinds:
+                self.refuse(f"a reaction has one {self.token.text}")
             kind = self.next().text
+            kinds.add(kind)
             times = self.several(self.expression, ")") if self.taken("(") else ()
+            if len(times) > 1:
+                self.refuse(f"a {kind} has one time")
             code = self.code() if self.token.kind == "code" else None
             if kind == "deadline":
                 deadline, handler = next(iter(times), None), code

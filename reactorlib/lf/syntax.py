@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -176,6 +176,14 @@ class File(NamedTuple):
     imports: list[Import]
     preambles: list[Method]
     reactors: list[ReactorTree]
+
+
+def repeated(declared: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Of names with their places: each name that is declared again, its place, and the line of the first one."""
+    first: dict[str, str] = {}
+    for name, place in declared:
+        if first.setdefault(name, place) is not place:
+            yield name, place, first[name].rpartition(":")[2]
 
 
 def codes(tree: Any) -> Iterator[Code]:

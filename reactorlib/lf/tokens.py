@@ -6,12 +6,15 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
+# A `#` comment that ends with `=}` ends the body before these words of handlers, members and definitions.
+_NEXT = """deadline STP STAA tardy maxwait preamble private public state reset method const input output mutable timer
+    action logical physical reaction mutation watchdog mode initial reactor main federated realtime import"""
 _PATTERN = re.compile(
     r"""
       (?P<blank>(?:[ \t\r\n\f\ufeff]|//[^\n]*|\#[^\n]*|/\*(?s:.)*?\*/|\'{3}(?s:.)*?\'{3})+)
     | (?P<code>\{=(?>(?:                                 # texts and comments do not end a body
         \"{3}(?s:\\.|[^\\])*?\"{3}|\'{3}(?s:\\.|[^\\])*?\'{3}|"(?:\\(?s:.)|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'
-        |\#(?:(?!=\}[ \t]*(?:\n|\}|$))[^\n])*           # but for one that ends with it
+        |\#(?:(?!=\}[ \t;]*(?:[\n}@\#]|$|//|/\*|(?:NEXT)\b))[^\n])*  # but for one that ends with it
         |(?!=\})(?s:.))*)=\}
       |\{=(?s:.)*?=\})
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
@@ -19,7 +22,7 @@ _PATTERN = re.compile(
     | (?P<string>\"{3}(?s:\\.|[^\\])*?\"{3}|"(?:\\(?s:.)|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     | (?P<lifetime>'[A-Za-z_][A-Za-z_0-9]*)
     | (?P<sign>->|~>|::|\{(?!=)|/(?!\*)|[-+*&|!?=<>()\[\]},;:.@])
-    """,
+    """.replace("NEXT", "|".join(_NEXT.split())),
     re.VERBOSE,
 )
 UNCLOSED = {

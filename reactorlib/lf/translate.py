@@ -33,6 +33,7 @@ class LfProgram:
 
     def __init__(self, path: Path, files: Files, module: ModuleType | None) -> None:
         self.path = path
+        self.absolute = str(path.absolute())  # a preamble may change the working directory
         self.files = files
         self.module = module  # None: code is left out
         self.names = None if module is None else vars(module)
@@ -89,16 +90,18 @@ class Translation(Blueprint):
         self._mode: elements.Mode | None = None  # that the declaration stands in
         self._places: dict[str, str] = {}  # of all names that are taken
         self._contained: dict[str, Translation | None] = {}
+        self._banks: set[str] = set()  # the names of contained reactors with a width
         self._reactions: list[tuple[syntax.ReactionTree, elements.Mode | None]] = []
         self._connections: list[tuple[syntax.ConnectionTree, elements.Mode | None]] = []
         self.properties = {entry.name: entry for entry in self._file.properties}
         module = program.module
-        self.address = str(program.path), module.__name__ if module else "", reactor.name, module is None
+        self.address = program.absolute, module.__name__ if module else "", reactor.name, module is None
         self.federated = "federated" in reactor.kinds
         self.cls = self._made(list(self._linear(reactor, ())))
 
     def _made(self, bases: list[syntax.ReactorTree]) -> type[Reactor]:
         for base in bases:
+            self._refuse_repeated(base)
             for parameter in base.parameters:
                 self._parameter(parameter)
         for base in bases:
@@ -169,9 +172,21 @@ class Translation(Blueprint):
 
     # Members
 
+    def _refuse_repeated(self, reactor: syntax.ReactorTree) -> None:
+        """Note parameters and methods that one definition declares twice. It may redefine those of its bases."""
+        methods = [one for one in reactor.members if isinstance(one, syntax.Method) and one.name]
+        declared = [(one.name, one.where) for one in reactor.parameters]
+        declared += [(f"{one.name}()", f"{one.code.path}:{one.code.line}") for one in methods]
+        for name, place, line in syntax.repeated(declared):
+            self._fault(place, f"{reactor.name}.{name} is declared in line {line} already")
+
     def _parameter(self, tree: syntax.Variable) -> None:
+        if keyword.iskeyword(tree.name) or tree.name == "self":  # no signature can have it
+            self._fault(tree.where, f"{tree.name!r} is a word of Python's and cannot be a name")
+            return
         shown = tree.value.value if isinstance(tree.value, syntax.Literal) else ...
-        self.defaults[tree.name] = Default(self._value(tree.value, "self"), shown, tree.where)
+        needs = bodies.names_in(tree.value)
+        self.defaults[tree.name] = Default(self._value(tree.value, "self"), shown, tree.where, needs)
         self._places[tree.name] = tree.where
 
     def _collect(self, members: Iterable[syntax.Member]) -> None:
@@ -241,6 +256,8 @@ class Translation(Blueprint):
     def _instance(self, member: syntax.Instantiation) -> None:
         reactor = self._found(self._file, member.reactor, member.where)
         self._contained[member.name] = None
+        if member.width is not None:
+            self._banks.add(member.name)
         if reactor is None:
             return
         contained = self._contained[member.name] = self.program.translation(reactor)
@@ -329,7 +346,8 @@ class Translation(Blueprint):
         """The first lines of a body: views of its inputs, and `gain_y` for what is also called `gain.y`."""
         views = {ref.name: f"{ref.name} = {PORT_VIEW}(self, {ref.name!r}, {ref.name})" for ref in named
                  if ref.container is None and ref.name in self._viewed}  # fmt: skip
-        joined = {f"{ref.container}_{ref.name}": str(ref) for ref in named if ref.container}
+        single = [ref for ref in named if ref.container and ref.container not in self._banks]
+        joined = {f"{ref.container}_{ref.name}": str(ref) for ref in single}
         used = {name: port for name, port in joined.items() if re.search(rf"(?<![\w.]){name}\b", text)}
         return [*views.values(), *(f"{name} = {port}" for name, port in used.items() if name not in self._places)]
 
@@ -354,7 +372,10 @@ class Translation(Blueprint):
         names = self.program.names
         if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
             with self.program.noting():
-                return bodies.function(name, arguments, code, names, first)
+                made = bodies.function(name, arguments, code, names, first)
+                if inspect.isgeneratorfunction(made):
+                    self._fault(f"{code.path}:{code.line}", "a reaction with yield is a generator, which never runs")
+                return made
         return lambda _reactor, *_ports: None  # a body that was left out
 
 

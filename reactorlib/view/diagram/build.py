@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import cycle, groupby
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import Signal
@@ -59,7 +59,7 @@ class _Build:
         return _BoxBuild(self, group).build()
 
     def id_of(self, element: Bound) -> str:
-        return f"{self.box_of[id(element.owner)]}.{element.name}"
+        return f"{self.box_of.get(id(element.owner), '')}.{element.name}"  # of a reactor elsewhere: a fault
 
     def is_cyclic(self, element: Bound) -> bool:
         """Whether a channel of a port is on a causality cycle."""
@@ -151,7 +151,7 @@ class _BoxBuild:
             end = self.whole.id_of(element)
             ends[end] = ends.get(end, False) or (symbol.cyclic and self.whole.is_cyclic(element))
         for end, cyclic in ends.items():
-            if argument.kind == "read" or argument.reads:
+            if argument.kind == "read" or argument.is_read:
                 kind: EdgeKind = "trigger" if set(argument.cells) & set(first.triggers) else "use"
                 self.regions.join(Strand(kind, end, symbol.id, "", cyclic), region)
             if argument.kind != "read":
@@ -213,10 +213,11 @@ def _region(part: Any) -> Region:
 
 def groups_in(group: BoxGroup, unfold: bool) -> list[BoxGroup]:
     """The boxes within a box. Its members are alike, so their children correspond one by one."""
-    columns = list(zip(*(instance.children for instance in group.members), strict=True))
+    alike: dict[str, list[tuple[Instance, ...]]] = {}  # by the name of their bank or list, which others may interrupt
+    for column in zip(*(instance.children for instance in group.members), strict=True):
+        alike.setdefault(column[0].name.partition("[")[0], []).append(column)
     found: list[BoxGroup] = []
-    for name, adjacent in groupby(columns, key=lambda column: column[0].name.partition("[")[0]):
-        bank = list(adjacent)
+    for name, bank in alike.items():
         in_bank = bank[0][0].name != name
         if in_bank and not unfold and len({_shape(instance) for column in bank for instance in column}) == 1:
             members = tuple(instance for column in zip(*bank, strict=True) for instance in column)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from reactorlib.cli.output import show_traceback
 from reactorlib.cli.target import parsed_time
 from tests.reactorlib.scripts import ROOT
 
@@ -103,6 +104,8 @@ def test_graph_gives_a_machine_what_it_wrote(call, tmp_path):
     assert code == 1
     assert told.pop("faults")[0].startswith("causality cycle:")
     assert told == {"file": str(path), "format": "html", "reactors": 3, "reactions": 3}
+    told = json.loads(call("graph", POWERS, "--json").out)  # writes nothing
+    assert (told["file"], told["format"], told["picture"]) == (None, "svg", call("graph", POWERS).out)
 
 
 def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
@@ -121,12 +124,14 @@ def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
 
 
 def test_a_run_that_fails_keeps_the_trace_that_was_there(call, tmp_path):
-    there, new = tmp_path / "there.json", tmp_path / "new.json"
+    there, new, link = (tmp_path / f"{name}.json" for name in ("there", "new", "link"))
     there.write_text("{}")
-    for path in (there, new):
+    link.symlink_to(new)
+    for path in (there, new, link):
         assert call("trace", POWERS, "--set", "rounds=none", "-o", str(path)).code == 1
     assert there.read_text() == "{}"
     assert not new.exists()
+    assert link.is_symlink()
 
 
 def test_trace_gives_a_machine_all_numbers_and_nothing_else(call):
@@ -171,6 +176,20 @@ def test_run_gives_a_machine_its_end(call):
     told = json.loads(call("run", POWERS, "--json").out)
     expected = {"time_ns": 0, "microstep": 4, "executor": "inline", "workers": 1, "reason": "", "start_method": ""}
     assert {name: told[name] for name in expected} == expected
+
+
+def test_run_with_workers_is_parallel(call):
+    told = json.loads(call("run", POWERS, "--workers", "2", "--json").out)
+    assert (told["executor"] in ("threads", "processes"), told["workers"]) == (True, 2)
+    assert json.loads(call("run", POWERS, "--workers", "2", "--executor", "inline", "--json").out)["workers"] == 1
+
+
+def test_a_traceback_shows_a_folder_whose_name_begins_like_the_librarys(capsys):
+    try:
+        exec(compile("1 / 0", str(ROOT / "reactorlib_demo" / "program.py"), "exec"))
+    except ZeroDivisionError as error:
+        show_traceback(error)
+    assert "reactorlib_demo" in capsys.readouterr().err
 
 
 def test_a_traceback_is_that_of_the_program_and_fits_a_screen(call, tmp_path):
@@ -224,6 +243,8 @@ def test_a_reader_that_has_enough_is_no_failure():
         (["check", "nowhere:Main"], "no module named 'nowhere' on the path; a file is given as path/to/file.py:Class"),
         (["graph", "examples/nowhere.py:Main"], "no file examples/nowhere.py"),
         (["run", "nowhere.lf"], "no file nowhere.lf"),
+        (["run", f"{'x' * 300}.py"], "no file xxx"),
+        (["trace", POWERS, "-o", "x" * 300], "xxx cannot be written"),
         (["trace", "examples/powers.py:Power"], "has no reactor 'Power': did you mean Powers?"),
         (["source", "examples/powers.py:X"], "has no reactor 'X': it declares Worker, Hub, Powers"),
         (["run", "examples/powers.py:run"], "has no reactor 'run': it declares Worker, Hub, Powers"),
@@ -252,6 +273,12 @@ def test_a_wrong_option_is_explained_in_two_lines(call, options, complaint):
     assert code == 2
     assert complaint in said.splitlines()[0]
     assert said.splitlines()[1:] == ["    python -m reactorlib run --help lists what it takes"]
+
+
+def test_an_option_before_its_command_is_refused(call):
+    code, _, said = call("--json", "check", POWERS)
+    assert code == 2
+    assert "unrecognized arguments: --json: it belongs after the command" in said
 
 
 def test_main_is_the_default_among_several(call, tmp_path):
@@ -311,6 +338,7 @@ def with_settings(call, tmp_path, name, settings):
         ("Main", ["number=4.5", "name=7", "wait=5ms"], "(4.5, '7', 5000000, False, (), 3)"),
         ("Main", ["number=word", "flag=true", "parts=[1, 2]"], "('word', 'x', 0, True, [1, 2], 3)"),
         ("Main", ["number=a=b", "name="], "('a=b', '', 0, False, (), 3)"),
+        ("Main", ["number={[]: 1}"], "('{[]: 1}', 'x', 0, False, (), 3)"),
         ("Main", ["number=None", "size=1_000"], "(None, 'x', 0, False, (), 1000)"),
         ("Any", ["x=1"], "{'x': 1}"),
     ],

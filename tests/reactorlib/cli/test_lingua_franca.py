@@ -146,6 +146,17 @@ federated reactor { a = new Node() b = new Node() c = new Node() last = new Last
         assert call("run", str(path), "--executor", "inline") == (0, ["1"], "")
 
 
+def test_source_and_graph_show_where_run_puts_reactors(call, tmp_path):
+    path = tmp_path / "Two.lf"
+    path.write_text("""\
+target Python
+reactor A { output o reaction(startup) -> o {= o.set(1) =} }
+main reactor { a = new A() b = new A() reaction(a.o, b.o) {= pass =} }
+""")
+    assert "# worker 1: Two.b" in call("source", str(path), "--workers", "2")[1]
+    assert "b A (worker 1)" in "".join(call("graph", str(path), "--workers", "2", "--format", "mmd")[1])
+
+
 PAIR = """\
 target Python { fast: true PROPERTIES }
 preamble {= LIMIT = [0]  =}

@@ -29,6 +29,14 @@ class Mixed(Reactor):
         self.parts = [programs.Stage(), programs.Source(), programs.Stage()]
 
 
+class InTurns(Reactor):
+    def __init__(self):
+        self.stages, self.sources = [], []
+        for _ in range(2):
+            self.stages.append(programs.Stage())
+            self.sources.append(programs.Source())
+
+
 @pytest.mark.parametrize(
     ("cls", "unfold", "titles"),
     [
@@ -36,11 +44,13 @@ class Mixed(Reactor):
         (programs.HubAndWorkers, True, ["hub", *(f"workers[{i}]" for i in range(4))]),
         (programs.Nested, False, ["groups[3]", "hub", "workers[4]"]),
         (Mixed, False, ["parts[0]", "parts[1]", "parts[2]"]),
+        (InTurns, False, ["stages[2]", "sources[2]"]),
     ],
 )
 def test_a_bank_of_equal_reactors_is_one_box_unless_unfolded(cls, unfold, titles):
     _, *inner = root(cls, unfold=unfold).walk()
     assert [each.title for each in inner] == titles
+    assert len({each.id for each in inner}) == len(inner)
 
 
 def test_multiports_show_their_width_and_connections_their_delay():
@@ -260,6 +270,8 @@ def test_nothing_is_marked_in_a_program_that_runs(name):
 
 
 def test_other_faults_leave_what_can_be_drawn():
+    elsewhere = programs.Stage()
+
     class Sloppy(Reactor):
         inp = Input()
         out = Output()
@@ -268,13 +280,14 @@ def test_other_faults_leave_what_can_be_drawn():
             self.stage = programs.Stage()
             connect(self.inp, self.stage.inp)
             connect(self.stage.inp, self.out)  # backwards
+            connect(elsewhere.out, self.stage.inp)
 
         hear = noted("imp", effects=out)
         read = noted(out)
 
     program, faults = examine(Sloppy)
     diagram = diagram_of(program, faults=faults)
-    assert len(faults) == 3
+    assert len(faults) == 4
     assert diagram.faults == tuple(faults)
     assert [symbol.title for symbol in diagram.root.symbols] == ["hear", "read"]
     assert "with a fault" in diagram.description

@@ -36,6 +36,9 @@ SYNTAX = {
     'state x = "abc': ("a text whose closing quotation mark is missing", '"'),
     'state x = "\\N{nonesuch}"': ("a text that Python cannot read", '"'),
     "reaction(startup) {= pass": ("a body that begins with {= and does not end with =}", "{="),
+    "mutable output x": ("expected 'input', got 'output'", "output"),
+    "reaction(startup) {= =} deadline(1 s) deadline(2 s)": ("a reaction has one deadline", "deadline(2"),
+    "reaction(startup) {= =} deadline(1 s, 2 s)": ("a deadline has one time", None),
     "/* state": ("a comment that begins with /* and does not end with */", "/*"),
 }  # fmt: skip
 
@@ -63,6 +66,7 @@ FILES = {
     "target Python { timeout: }": "expected a value, got '}'",
     "target Python reactor { }": "expected the name of the reactor, got '{'",
     "target Python import from 'x'": "expected 'from', got \"'x'\"",
+    "target Python import A as P, B as P from 'x.lf'": "a name that is imported twice",
     "target Python import A from x": "expected the file to import from, in quotation marks, or a package's",
     "target Python mian reactor {}": "expected import, preamble or reactor (did you mean 'main'?), got 'mian'",
     "target Python main reactor {": "expected '}', got the end of the file",
@@ -164,10 +168,33 @@ def test_faults_of_meaning_are_told_at_once_with_their_lines(faults):
         ("main reactor { state t = {= lf.time.logical() =} }", "Main.t: RunError: "),
         ("main reactor {\n reaction(startup) {=\n   if x == 1\n     pass\n =}\n}",
          "Main.lf:4:13: this is no Python: expected ':'\n       if x == 1\n                ^"),
+        ("main reactor(lambda = 1) { }", "Main.lf:2: 'lambda' is a word of Python's and cannot be a name"),
+        ("reactor A(n = 1,\n self = 2) { } main reactor { }", "Main.lf:3: 'self' is a word of Python's"),
+        ("main reactor(n = 1,\n n = 2) { }", "Main.lf:3: Main.n is declared in line 2 already"),
+        ("main reactor {\n method m() {= =}\n method m() {= =}\n}", "Main.lf:4: Main.m() is declared in line 3"),
+        ("main reactor {\n reaction(startup) {= yield 1 =}\n}", "Main.lf:3: a reaction with yield is a generator"),
+        ("main reactor {\n reaction(startup) {= =} deadline(1 s) {=\n yield =}\n}", "Main.lf:3: a reaction with yield"),
+        ("preamble {=\n  raise SystemExit(3)\n=} main reactor { }", "Main.lf:3: the preamble raised SystemExit: 3"),
+        ("main reactor { state x = {= sys.exit(4) =} }", "Main.x: SystemExit: 4 (Main.lf:2)"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_line(faults, text, told):
     assert told in faults(text)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["workers: -1", "workers: true", "workers: 2 ms", "timeout: 5", "timeout: -1 s", "timeout: false", "fast: maybe",
+     "keepalive: 1", "single-threaded: 1", "threading: no"],
+)  # fmt: skip
+def test_a_target_property_that_cannot_have_its_value(faults, written):
+    told = faults(f"target Python {{ {written} }} main reactor {{ }}")
+    assert told.startswith(f"Main.lf:1: the target property {written.partition(':')[0]} cannot be ")
+
+
+def test_a_word_of_python_is_refused_for_every_target(write):
+    with pytest.raises(ElaborationError, match="'lambda' is a word of Python's"):
+        load(write("target C main reactor(lambda: int = 1) { }"), structure=True)
 
 
 def test_a_cycle_is_told_with_lines_of_the_file(faults):

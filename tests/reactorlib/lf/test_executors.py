@@ -11,6 +11,7 @@ import pytest
 from reactorlib import elaborate, run
 from reactorlib.cpus import gil_enabled
 from reactorlib.lf import LinguaFrancaWarning, federates, load, run_options
+from reactorlib.lf.parallelism import shared_state
 from tests.reactorlib.scripts import ROOT
 
 FARM = """
@@ -111,6 +112,16 @@ def test_what_was_loaded_is_freed_with_its_classes(write):
     gc.collect()
     assert freed() is None
     assert module not in sys.modules
+
+
+def test_a_module_of_an_environment_in_the_folder_is_no_state_of_the_program(write, monkeypatch):
+    text = "preamble {= import MODULE =} main reactor { reaction(startup) {= MODULE.note(1) =} }"
+    for folder, name, found in [("lib", "own_notes", ["own_notes.seen"]), ("venv/site-packages", "others_notes", [])]:
+        module = write("seen = []\ndef note(value): seen.append(value)\n", f"{folder}/{name}.py")
+        monkeypatch.syspath_prepend(module.parent)
+        main = load(write(text.replace("MODULE", name)))
+        assert shared_state(main.__lf__.program, {}) == found
+        del sys.modules[name]
 
 
 FEDERATED = """

@@ -1,12 +1,16 @@
 """Tests that programs/ cannot hold: parameters from outside, places of warnings, traces, options and structures."""
 
+import pickle
 import sys
+from pathlib import Path
 
 import pytest
 
 from reactorlib import ElaborationError, elaborate, run
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.lf import LinguaFrancaWarning, load, run_options
+from reactorlib.lf.parser import FILE_STARTERS, HANDLERS, STARTERS
+from reactorlib.lf.tokens import Text
 
 
 def test_parameters_come_from_outside_and_defaults_refer_to_them(printed):
@@ -16,6 +20,21 @@ def test_parameters_come_from_outside_and_defaults_refer_to_them(printed):
     }"""
     assert printed(text) == ["2 4 2"]
     assert printed(text, width=5) == ["5 10 5"]
+
+
+def test_a_comment_ends_with_its_body_before_all_that_may_follow():
+    for after in (";\n", "}", "//", "#", "/* */", "; state", *FILE_STARTERS, *STARTERS, *HANDLERS):
+        tokens, faults = Text(f"{{= pass  # a =}} {after} {{= late =}}", "Main.lf").tokens()
+        assert (tokens[0].text, faults) == ("{= pass  # a =}", []), after
+
+
+def test_a_preamble_may_change_the_working_directory(write, monkeypatch):
+    path = write('import A from "lib/A.lf" preamble {= os.chdir("/") =} main reactor { a = new A() }')
+    write("reactor A { }", "lib/A.lf")
+    monkeypatch.chdir(path.parent)
+    main = load(path.name)
+    assert (Path.cwd(), elaborate(main).root.path) == (Path("/"), "Main")
+    assert str(path).encode() in pickle.dumps(main)  # where another process finds it
 
 
 def test_channels_left_over_are_warned_of_with_their_line(printed):
