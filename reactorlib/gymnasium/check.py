@@ -229,7 +229,9 @@ class _Check:
 
     def _refusals(self) -> None:
         env = self.env
-        self._refused("a list of seeds that is too short", lambda: env.reset(seed=[1] * (env.num_envs + 1)), ValueError)
+        for wrong in (env.num_envs - 1, env.num_envs + 1):
+            what = f"a list of {wrong} seeds for {env.num_envs} environments"
+            self._refused(what, functools.partial(env.reset, seed=[1] * wrong), ValueError)
         if not hasattr(env, "step_async"):
             return
         from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
@@ -270,8 +272,9 @@ class _Check:
         ]
         for fault in filter(None, found):
             self.fault(fault)
-        self._refused("set_attr with too few values", lambda: self.env.set_attr("x", [1] * (self.env.num_envs + 1)),
-                      ValueError)  # fmt: skip
+        for wrong in (self.env.num_envs - 1, self.env.num_envs + 1):
+            what = f"set_attr with {wrong} values for {self.env.num_envs} environments"
+            self._refused(what, functools.partial(self.env.set_attr, "x", [1] * wrong), ValueError)
 
     def _lasting(self) -> None:
         for what, got, copy in self.kept:
@@ -309,7 +312,7 @@ def difference(got: Any, expected: Any, where: str) -> str | None:
             return None if same else f"{where} are {_short(got)}, not {_short(expected)}"
         pairs = [(*pair, f"{where}[{at}]") for at, pair in enumerate(zip(got.flat, expected.flat, strict=True))]
     else:
-        same = got is expected or bool(np.all(got == expected)) or got != got  # NaN
+        same = got is expected or bool(np.all(got == expected)) or (got != got and expected != expected)  # NaN
         return None if same else f"{where} are {_short(got)}, not {_short(expected)}"
     return next((found for pair in pairs if (found := difference(*pair)) is not None), None)
 

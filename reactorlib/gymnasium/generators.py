@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -75,13 +77,16 @@ def seed_all(number: int, names: Sequence[str] = GENERATORS) -> None:
 class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment that draws from generators of its own where it asks for the global ones.
 
-    `reset(seed=s)` seeds them with s. The caller's generators are the same after a call as before it. Only one
-    environment of a process may be called at a time, so threads cannot share one. In a process of its own, an
-    environment `swaps` nothing: it has the generators of the process. Its pickle has their states, and swaps.
+    `reset(seed=s)` seeds them with s, a first reset without a seed with one of the system's. The caller's generators
+    are the same after a call as before it. Only one environment of a process may be called at a time, so threads cannot
+    share one. In a process of its own, an environment `swaps` nothing: it has the generators of the process. Its pickle
+    has their states, and swaps.
     """
 
+    _is_seeded = True  # in a pickle of an earlier version
+
     def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS, swaps: bool = True) -> None:
-        self._names, self._own, self._swaps = tuple(names), states(names), True
+        self._names, self._own, self._swaps, self._is_seeded = tuple(names), states(names), True, False
         with self._swapped():
             env = make()
         self._swaps = swaps
@@ -109,12 +114,29 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
             self._own = states(self._names)
             put(others)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
         with self._swapped():
-            if seed is not None:
-                seed_all(seed, self._names)
-            return self.env.reset(seed=seed, options=options)
+            if seed is not None or not self._is_seeded:
+                seed_all(secrets.randbits(32) if seed is None else seed, self._names)
+                self._is_seeded = True
+            return self.env.reset(seed=seed, **options)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         with self._swapped():
             return self.env.step(action)
+
+    def render(self) -> Any:
+        with self._swapped():
+            return self.env.render()
+
+    def close(self) -> None:
+        with self._swapped():
+            self.env.close()
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """An attribute of the environment; a method of it also draws from these generators."""
+        found = super().get_wrapper_attr(name)
+        return self._swapped()(found) if isinstance(found, MethodType) and found.__self__ is not self else found
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        return self.env.set_wrapper_attr(name, value, force=force)

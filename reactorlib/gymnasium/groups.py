@@ -35,8 +35,6 @@ class Groups:
         self._bounds, self.is_apart = setup.bounds, setup.apart
         self._known = known_to_all(setup.forked)
         shares, before = layout.shares, 0 if caller_steps else 1
-        if shares == 1 and caller_steps:
-            executor = "inline"
         several: dict[str, Any] = {}
         if executor != "inline":
             placement = {f"Environments.groups[{share}]": share + before for share in range(shares)}
@@ -52,6 +50,7 @@ class Groups:
             own = partial(batch, None) if self.is_apart else self.session.batch
             memory = own(layout.nbytes, np.uint8)
             self.arrays = layout.carve(memory.array)
+            self.arrays.terminations[:] = self.arrays.truncations[:] = False
             self.leases = [Lease(one) for one in self.arrays.observations[:-1]]
             self.ask("open", [None if self.is_apart and remote else memory for remote in self.remote], raw=True)
             setup.make.clear()  # the functions' owners must not live until the exit
@@ -132,8 +131,9 @@ class Groups:
         results = [unpacked(reply) for reply in replies]
         for share, result in enumerate(results):
             if isinstance(result, Fault):
-                number = result.environment + self.first
-                where = f"environment {number}" if result.environment >= 0 else f"worker {share}"
+                one = result.environment
+                numbers = [one] if one >= 0 else range(*self._bounds[share : share + 2])
+                where = numbers_of([self.first + number for number in numbers])
                 result.error.add_note(f"in {where} of {self.whole()}, in `{self._what}`")
                 raise result.error
             if isinstance(result, Remote):

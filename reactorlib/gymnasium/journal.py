@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -25,6 +26,12 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
 
+class Raised(NamedTuple):
+    """A question to which an environment raised."""
+
+    entry: Any
+
+
 class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
     """The environment that `make` makes. `entries` are actions and other calls from the beginning.
 
@@ -45,8 +52,8 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         return getattr(self.env, name)
 
     def reset(self, *, seed: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
-        self._keep(Call("reset", (), {"seed": seed, **options}))
-        result = self.env.reset(seed=seed, **options)
+        entry = Call("reset", (), {"seed": seed, **options})
+        result: tuple[Any, dict[str, Any]] = self._asked(entry, self.env.reset, seed=seed, **options)
         self._observation = result[0]
         if not self.is_reset:
             self.is_reset, self.is_seeded = True, seed is not None
@@ -57,8 +64,7 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         if self.entries is None:
             return self.env.step(action)
-        self._keep(action)
-        result = self.env.step(action)
+        result: tuple[Any, Any, bool, bool, dict[str, Any]] = self._asked(action, self.env.step, action)
         self._observation = result[0]
         self._sum = crc32(repr(result[1:4]).encode(), self._sum)
         return result
@@ -70,18 +76,24 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
             return found
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            self._keep(Call(name, args, kwargs))
-            return found(*args, **kwargs)
+            return self._asked(Call(name, args, kwargs), found, *args, **kwargs)
 
         return called
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        self._keep(Call("set_wrapper_attr", (name, value), {"force": force}))
-        return self.env.set_wrapper_attr(name, value, force=force)
+        entry = Call("set_wrapper_attr", (name, value), {"force": force})
+        return bool(self._asked(entry, self.env.set_wrapper_attr, name, value, force=force))
 
-    def _keep(self, entry: Any) -> None:
-        if self.entries is not None:
-            self.entries.append(entry if isinstance(entry, IMMUTABLE) else deepcopy(entry))
+    def _asked(self, entry: Any, ask: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """The answer to a question that is kept, and whether the environment raised."""
+        if self.entries is None:
+            return ask(*args, **kwargs)
+        self.entries.append(entry if isinstance(entry, IMMUTABLE) else deepcopy(entry))
+        try:
+            return ask(*args, **kwargs)
+        except Exception:
+            self.entries[-1] = Raised(self.entries[-1])
+            raise
 
     def digest(self) -> str:
         """A digest of all rewards and ends, of the last observation, and of the random number generator."""
@@ -95,9 +107,16 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.env = self.make()
         self.entries, self.is_reset, self.is_seeded, self._sum = [], True, True, 0
         for entry in entries:
-            if not isinstance(entry, Call):
-                self.step(deepcopy(entry))
-            elif entry.name in ("reset", "set_wrapper_attr"):
-                getattr(self, entry.name)(*deepcopy(entry.args), **deepcopy(entry.kwargs))
+            if isinstance(entry, Raised):
+                with suppress(Exception):
+                    self._ask_again(entry.entry)
             else:
-                self.get_wrapper_attr(entry.name)(*deepcopy(entry.args), **deepcopy(entry.kwargs))
+                self._ask_again(entry)
+
+    def _ask_again(self, entry: Any) -> None:
+        if not isinstance(entry, Call):
+            self.step(deepcopy(entry))
+        elif entry.name in ("reset", "set_wrapper_attr"):
+            getattr(self, entry.name)(*deepcopy(entry.args), **deepcopy(entry.kwargs))
+        else:
+            self.get_wrapper_attr(entry.name)(*deepcopy(entry.args), **deepcopy(entry.kwargs))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reactorlib.errors import WorkerError
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.infos import Info
 from reactorlib.gymnasium.layout import rows_of
@@ -100,8 +101,8 @@ class Member:
         """Close all; at once, if the step that is under way takes longer than `timeout` seconds."""
         if self._under_way and not terminate:
             try:
-                self.groups.finish(timeout)
-            except Exception:  # noqa: BLE001  # nobody waits for it any more
+                self.groups.replies(timeout)  # in which an environment may have raised: nobody waits for it any more
+            except (EnvironmentTimeoutError, WorkerError):
                 terminate = True
         self.envs.close(terminate=terminate)
 

@@ -58,8 +58,8 @@ class ReactorPool(Calls):
     With `order="logical"`, logical time decides the batches, the same on any number of workers. An environment that is
     sent to is due after its duration: a positive integer of `durations`, or its attribute `duration`. `recv` returns
     exactly the `min_envs` environments that are due first. `record` is the path of a file for all actions and
-    results. `replay` is the path of a recorded file, whose batches are returned again. `resumable` is as of
-    ReactorVectorEnv.
+    results. `replay` is the path of a recorded file, whose batches are returned again, up to the first exception of an
+    environment. `resumable` is as of ReactorVectorEnv.
 
     >>> import gymnasium
     >>> pool = ReactorPool([lambda: gymnasium.make("CartPole-v1")] * 4, workers=2)
@@ -193,10 +193,10 @@ class ReactorPool(Calls):
             wanted[chosen] = True
         with self._failing():
             self._await(count, timeout, wanted)
-        if wanted is None and max_envs is not None:
-            wanted = self._sent_first(max_envs)
-        ids, *received, infos = self._merged([part for member in self._members for part in member.take(wanted)])
-        self._order.received(ids.tolist(), *received)
+            if wanted is None and max_envs is not None:
+                wanted = self._sent_first(max_envs)
+            ids, *received, infos = self._merged([part for member in self._members for part in member.take(wanted)])
+            self._order.received(ids.tolist(), *received)
         self._pending[ids] = False
         return (ids, *received, infos)
 
@@ -242,7 +242,8 @@ class ReactorPool(Calls):
         else:
             observations = rows_of(joined([part.observations for part in parts]), order)
         infos: dict[str, Any] = {}
-        for row, info, final in (one for part in parts for one in part.infos):
+        # By rows, as the first info of a key decides its type.
+        for row, info, final in sorted((one for part in parts for one in part.infos), key=lambda one: one[0]):
             infos = self._add_info(infos, info if final is None else {**final, **info}, row)
         columns = zip(*((part.rewards, part.terminations, part.truncations) for part in parts), strict=True)
         return ids, observations, *(np.concatenate(column)[order] for column in columns), rows_of(infos, ids)

@@ -87,15 +87,16 @@ class Group(Reactor):
         assert self.share is not None
         try:
             infos = self.share.step_all(step.value)
-        except Exception as error:  # noqa: BLE001  # the environment's: the caller raises it
+            packed = self._packed(infos) if infos else NOTHING
+        except Exception as error:  # noqa: BLE001  # the environment's, or of its infos: the caller raises it
             reply.set(self._fault(error))
         else:
-            reply.set(self._packed(infos) if infos else NOTHING)
+            reply.set(packed)
 
     @reaction(ask, effects=reply)
     def answer(self, ask: Any, reply: Any) -> None:
-        method, arguments = unpacked(ask.value)
         try:
+            method, arguments = unpacked(ask.value)
             if method == "open":
                 self._open(arguments)
                 result: Any = None

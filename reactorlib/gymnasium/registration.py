@@ -58,7 +58,8 @@ def _spec_of(id: str) -> EnvSpec:  # noqa: A002
     if module:
         importlib.import_module(module)
     namespace, name, version = parse_env_id(known)
-    return gymnasium.spec(get_env_id(namespace, name, version or find_highest_version(namespace, name)))
+    latest = find_highest_version(namespace, name) if version is None else version
+    return gymnasium.spec(get_env_id(namespace, name, latest))
 
 
 def register(id: str) -> str:  # noqa: A002

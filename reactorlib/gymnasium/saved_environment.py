@@ -52,8 +52,21 @@ def save_one(env: Any, ended: bool, observation: Any, drawn: Sequence[str]) -> S
 
 def refused(env: Any, reason: str) -> Refused:
     """An environment with its own name, without the wrappers that are ours."""
+    return Refused(str(without_ours(env)), reason)
+
+
+def without_ours(env: Any) -> Any:
+    """An environment as its user made it, without the wrappers that are ours."""
     inner = _inner(env)
-    return Refused(str(inner.env if isinstance(inner, OwnGenerators) else inner), reason)
+    return inner.env if isinstance(inner, OwnGenerators) else inner
+
+
+def set_as_user(env: Any, name: str, value: Any) -> None:
+    """Set an attribute of an environment as its user made it. A journal keeps that."""
+    if isinstance(env, Journal):
+        env.set_wrapper_attr(name, value)
+    else:
+        setattr(without_ours(env), name, value)
 
 
 def _inner(env: Any) -> Any:
@@ -62,7 +75,7 @@ def _inner(env: Any) -> Any:
 
 def _content(env: Any) -> ByPickle | ByJournal | str:
     inner = _inner(env)
-    if not isinstance(env, Journal) or env.entries is None:
+    if not isinstance(env, Journal) or env.entries is None or not env.is_reset:
         data = pickled(inner)
         hint = "" if isinstance(env, Journal) else ". `resumable=True` saves it by its seed and actions"
         return data + hint if isinstance(data, str) else ByPickle(data)
@@ -83,11 +96,13 @@ def restore_one(env: Any, content: ByPickle | ByJournal) -> Any:
             env.close()
         if not isinstance(env, Journal):
             return inner
-        env.env, env.entries, env.is_reset = inner, None, True
+        env.env, env.entries, env.is_reset = inner, None, True  # from now on it is saved by its pickle
         return env
     if not isinstance(env, Journal):
         return refused(env, "it was saved by its seed and actions: give `resumable=True`")
-    env.replay(pickle.loads(content.entries))
-    if env.digest() != content.digest:
-        return refused(env, "its seed and actions lead to another state: is it its own?")
-    return env
+    try:
+        env.replay(pickle.loads(content.entries))
+        is_there = env.digest() == content.digest
+    except Exception as error:  # noqa: BLE001  # it may raise where the one that was saved did not
+        return refused(env, f"{type(error).__name__}: {error}")
+    return env if is_there else refused(env, "its seed and actions lead to another state: is it its own?")

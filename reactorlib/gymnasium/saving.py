@@ -83,5 +83,9 @@ def restore(envs: Any, groups: Sequence[Groups], saved: Saved) -> None:
         for group in reversed(groups):
             stack.callback(lambda one: found.extend(result for part in one.finish() for result in part), group)
     refuse(found, "restored")
+    for group in groups:  # ranks share no memory, so it is the caller who says that these have ended
+        own = saved.environments[group.first :][: len(group.arrays.terminations)]
+        group.arrays.terminations[:] = [one.ended for one in own]
+        group.arrays.truncations[:] = False
     for space, other in zip((envs.action_space, envs.single_action_space), saved.spaces, strict=True):
         vars(space).update(vars(other))

@@ -14,6 +14,8 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from stable_baselines3.common.vec_env.patch_gym import _patch_env
 
 from reactorlib.gymnasium.listed_infos import ListedInfos
+from reactorlib.gymnasium.saved_environment import set_as_user
+from reactorlib.gymnasium.seeding import seeds_of
 from reactorlib.gymnasium.share import NOT_GIVEN
 
 
@@ -31,6 +33,12 @@ class ReactorVecEnv(VecEnv):
         self.env = ListedInfos(make, autoreset_mode=AutoresetMode.SAME_STEP, context=start_method, **options)
         super().__init__(self.env.num_envs, self.env.single_observation_space, self.env.single_action_space)
         self.metadata = {key: value for key, value in self.env.metadata.items() if key != "autoreset_mode"}
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """The seeds of the next reset, by the rule of `seeds`."""
+        first, *_ = super().seed(seed)
+        self._seeds = seeds_of(first, self.num_envs, self.env.seeds)
+        return self._seeds
 
     def reset(self) -> Any:
         """Observations; `reset_infos` has the infos, `seed` and `set_options` have said how."""
@@ -83,7 +91,7 @@ class ReactorVecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set an attribute of these environments."""
-        self.env.apply(lambda env: setattr(env, attr_name, value), self._chosen(indices))
+        self.env.apply(partial(set_as_user, name=attr_name, value=value), self._chosen(indices))
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Call a method of these environments."""

@@ -44,7 +44,8 @@ class Share:
         self._published = [memoryview(one) for one in columns]
         self.rows = [rows_to_write(layout.observation_space, batch, own) for batch in arrays.observations]
         self._actions: Any = None if arrays.actions is None else arrays.actions[own]
-        self._rotates = len(self.rows) != 1  # the last observations are needed again
+        # Whether the last observations are needed again: the user may have written to what lies in one place.
+        self._rotates = layout.in_place or len(self.rows) != 1
         self.ended = [False] * self.count
         self.last: list[Any] = [None] * self.count  # observations
         self.envs: list[Any] = []
@@ -82,7 +83,7 @@ class Share:
                 self._put(position, observation, buffer)
                 if info:
                     infos.append((self.low + position, info, None))
-            elif self._rotates:
+            elif self._rotates and self.last[position] is not None:
                 self._put(position, self.last[position], buffer)
         self._leave()
         self.publish()
@@ -155,9 +156,13 @@ class Share:
             if isinstance(restored, Refused):
                 refused[position] = restored
                 continue
-            self.envs[position], self.ended[position] = restored, one.ended
-            for buffer in range(max(1, len(self.rows)) if one.observation is not None else 0):
-                self._put(position, one.observation, buffer)
+            self.envs[position] = restored
+            self.ended[position] = self.terminations[position] = one.ended
+            self.truncations[position] = False
+            if self._rotates:  # batches that the user keeps stay as they are
+                self.last[position] = one.observation
+            elif one.observation is not None:
+                self._put(position, one.observation, 0)
         self._leave()
         return refused
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import iterate
 from tianshou.env import BaseVectorEnv
 
-from reactorlib.gymnasium.layout import rows_of
 from reactorlib.gymnasium.listed_infos import ListedInfos
 from reactorlib.gymnasium.seeding import seeds_of
 from reactorlib.gymnasium.share import NOT_GIVEN
@@ -41,23 +41,25 @@ class ReactorTianshouEnv(BaseVectorEnv):
         self.envs._assert_is_running()
         self.envs._begin_reset(seeds, [options] * self.env_num, mask)
         observations, said = self.envs.reset_wait()
-        return rows_of(observations, rows), self._infos(rows, said)
+        return self._observed(observations, rows), self._infos(rows, said)
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:  # noqa: A002  # as Tianshou's
         """Step these environments: observations, rewards, terminations, truncations and infos."""
         rows = self._rows(id)
         if len(action) != len(rows):
             raise ValueError(f"{len(action)} actions for {len(rows)} environments")
-        if rows == self.ready_id and isinstance(action, np.ndarray):
+        if rows == self.ready_id and isinstance(action, np.ndarray) and self.envs._groups.arrays.actions is not None:
             *columns, said = self.envs.step(action)
         else:
             *columns, said = self.envs.step_some(dict(zip(rows, action, strict=True)))
-        observations, rewards, terminations, truncations = (rows_of(column, rows) for column in columns)
-        return observations, rewards, terminations, truncations, self._infos(rows, said, numbered=True)
+        observations, *ends = columns
+        rewards, terminations, truncations = (column[rows] for column in ends)
+        said = self._infos(rows, said, numbered=True)
+        return self._observed(observations, rows), rewards, terminations, truncations, said
 
     def seed(self, seed: Any = None) -> list[Any]:
-        """Reset environment i, and its action space, with seed + i or with its own of a list."""
-        seeds = seeds_of(seed, self.env_num)
+        """Reset environment i, and its action space, with its seed by the rule of `seeds`, or its own of a list."""
+        seeds = seeds_of(seed, self.env_num, self.envs.seeds)
         for row, one in enumerate(seeds):
             self.envs.apply(partial(_seed_actions, seed=one), [row])
         self._reset(self.ready_id, seeds)
@@ -83,6 +85,17 @@ class ReactorTianshouEnv(BaseVectorEnv):
     def _rows(self, chosen: Any) -> list[int]:
         rows: list[int] = np.arange(self.env_num)[slice(None) if chosen is None else np.atleast_1d(chosen)].tolist()
         return rows
+
+    def _observed(self, observations: Any, rows: list[int]) -> Any:
+        """The observations of these environments in one array, of objects where they are no arrays."""
+        if isinstance(observations, np.ndarray):
+            return observations[rows]
+        each = list(iterate(self.envs.observation_space, observations))
+        chosen = [each[row] for row in rows]
+        try:
+            return np.stack(chosen)
+        except ValueError:  # they have different shapes
+            return np.array(chosen, dtype=object)
 
     @staticmethod
     def _infos(rows: list[int], said: Any, numbered: bool = False) -> Any:

@@ -65,7 +65,7 @@ class ReactorVectorEnv(Calls):
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
     `daemon` change nothing, and a `worker` function is refused. With `resumable`, `save` also serves environments that
-    cannot be pickled: their seeds and actions are kept, and `restore` repeats them.
+    cannot be pickled at their first reset: their seeds and actions are kept, and `restore` repeats them.
 
     The exception of an environment is raised with its number and traceback as notes, and `reset` starts anew.
     WorkerError names the environment that ran where a worker process dies.
@@ -127,6 +127,8 @@ class ReactorVectorEnv(Calls):
         self.single_observation_space, self.observation_space = spaces_of
 
     def _open(self, plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
+        if plan.workers == 1 and caller_steps:
+            plan = self.plan = plan._replace(executor="inline")
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
         bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
@@ -186,7 +188,7 @@ class ReactorVectorEnv(Calls):
         self._begin_reset(seeds, self._one_each(options), mask)
 
     def _begin_reset(self, seeds: list[Any], options: list[Any], mask: list[bool] | None) -> None:
-        groups, self._was_reset = self._groups, True
+        groups = self._groups
         groups.turn()
         masks = groups.shared_out(mask) if mask is not None else [None] * len(groups.remote)
         shared = zip(groups.shared_out(seeds), groups.shared_out(options), masks, strict=True)
@@ -195,7 +197,7 @@ class ReactorVectorEnv(Calls):
 
     def reset_wait(self, timeout: float | None = None) -> tuple[Any, dict[str, Any]]:
         """The results of the reset that was begun. After a TimeoutError, wait again or close."""
-        results = self._wait(AsyncState.WAITING_RESET, timeout)
+        results, self._was_reset = self._wait(AsyncState.WAITING_RESET, timeout), True
         return self._observations(results), self._infos(results)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

@@ -138,6 +138,7 @@ def written_for(share: Any, space: Any, mode: AutoresetMode, rotates: bool) -> t
     written = Writing(space) if is_plain(space) else None
     targets = "".join(f"row{number}, " for number in range(len(written.arrays))) if written is not None else ""
     write = (written.text if written is not None else "") + ("last[position] = observation\n" if rotates else "")
+    write = write or "pass\n"  # of a space without parts
     before, after = _MODES[mode]
     parts = {"before": before, "after": after, "targets": f"{targets}= rows[buffer]" if targets else "", "write": write}
     text = _STEP

@@ -13,7 +13,12 @@ from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ELSEWHERE = ("/dev/", "/proc/", "/sys/")
-_NEW, _FOLDER = "new", "folder"
+_NEW, _FOLDER, _REMOVED = "new", "folder", "removed folder"
+# For each event of the system: where its arguments have a path, and the folder that it is relative to.
+_PATHS: dict[str, list[tuple[int, int | None]]] = {
+    "os.remove": [(0, 1)], "os.rmdir": [(0, 1)], "os.mkdir": [(0, 2)], "os.rename": [(0, 2), (1, 3)],
+    "os.truncate": [(0, None)], "sqlite3.connect": [(0, None)],
+}  # fmt: skip
 
 
 class Keeper:
@@ -31,11 +36,9 @@ class Keeper:
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, _, flags = arguments
-            paths = [path] if isinstance(flags, int) and flags & _WRITES else []
-        elif event in ("os.remove", "os.truncate", "os.mkdir", "sqlite3.connect"):
-            paths = [arguments[0]]
-        elif event == "os.rename":
-            paths = [*arguments[:2]]
+            paths = [(path, -1)] if isinstance(flags, int) and flags & _WRITES else []
+        elif event in _PATHS:
+            paths = [(arguments[at], -1 if folder is None else arguments[folder]) for at, folder in _PATHS[event]]
         else:
             return
         with self._turn:
@@ -43,15 +46,16 @@ class Keeper:
                 return
             self._busy = True
             try:
-                for one in paths:
-                    self._keep(one, event == "os.mkdir")
+                for path, folder in paths:
+                    self._keep(path, folder, event)
             finally:
                 self._busy = False
 
-    def _keep(self, path: Any, is_folder: bool) -> None:
+    def _keep(self, path: Any, folder: Any, event: str) -> None:
         if not isinstance(path, str | bytes | os.PathLike):
             return  # a number of an open file
-        whole = os.path.realpath(os.fsdecode(path))
+        within = f"/proc/self/fd/{folder}" if isinstance(folder, int) and folder >= 0 else ""
+        whole = os.path.realpath(os.path.join(within, os.fsdecode(path)))  # noqa: PTH118
         kept = self._folder / blake2b(whole.encode(), digest_size=8).hexdigest()
         note, before = kept.with_suffix(".path"), Path(whole)
         if note.exists() or whole.startswith((*_ELSEWHERE, str(self._folder.parent))):
@@ -59,9 +63,11 @@ class Keeper:
         with suppress(OSError):
             if before.is_file():
                 shutil.copy2(before, kept)
-            elif before.exists():
+                kind = ""
+            elif before.exists() == (event == "os.rmdir"):
+                kind = {"os.rmdir": _REMOVED, "os.mkdir": _FOLDER}.get(event, _NEW)
+            else:
                 return
-            kind = "" if before.exists() else _FOLDER if is_folder else _NEW
             note.write_text(f"{kind}\n{whole}")
 
 
@@ -79,6 +85,9 @@ def put_back(folder: Path) -> None:
                 Path(path).unlink(missing_ok=True)
             elif kind == _FOLDER:
                 Path(path).rmdir()
+            elif kind == _REMOVED:
+                Path(path).mkdir(parents=True, exist_ok=True)
             else:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(note.with_suffix(""), path)
     shutil.rmtree(folder, ignore_errors=True)

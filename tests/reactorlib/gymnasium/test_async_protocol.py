@@ -172,9 +172,10 @@ class Spaced(probes.Probe):
 @pytest.mark.parametrize(
     ("observed", "acted"),
     [(Narrow(-1, 1, (2,), np.float32), spaces.Discrete(3)), (spaces.Discrete(5), Narrow(-1, 1, (2,), np.float32)),
-     (spaces.Text(4), spaces.Discrete(3)), (probes.AnySpace(), probes.AnySpace()),
+     (spaces.Text(4), spaces.Discrete(3)), (spaces.Dict({}), spaces.Discrete(3)),
+     (probes.AnySpace(), probes.AnySpace()),
      (spaces.Dict(a=spaces.Text(3), b=Narrow(0, 1, (2,), np.float64)), spaces.Tuple([spaces.Discrete(2)] * 2))],
-    ids=["derived observations", "derived actions", "text", "custom", "custom within"],
+    ids=["derived observations", "derived actions", "text", "nothing", "custom", "custom within"],
 )  # fmt: skip
 def test_spaces_of_all_kinds_are_as_of_gymnasium(vector: Any, kind: Any, observed: Any, acted: Any) -> None:
     make = [functools.partial(Spaced, number, observed, acted) for number in range(2)]

@@ -93,7 +93,7 @@ class Faulty(SyncVectorEnv):
 FAULTS = {
     "": None,
     "seed": "reset(seed): observations",
-    "short seeds": "a list of seeds that is too short is not refused with ValueError",
+    "short seeds": "a list of 4 seeds for 3 environments is not refused with ValueError",
     "mask": "reset(reset_mask)",
     "infos": "reset(seed): infos are of type NoneType, not dict",
     "dtype": "step: rewards have dtype float32, not float64",
@@ -135,6 +135,7 @@ def test_differences_are_told_by_their_place() -> None:
     assert difference(one, other, "x") == "x['a'][1] are array([0, 1, 2]), not array([1, 2, 3])"
     assert difference(one, one, "x") is None
     assert difference(float("nan"), float("nan"), "x") is None
+    assert difference(float("nan"), 5.0, "x") == "x are nan, not 5.0"
     assert difference(1, 1.0, "x") == "x are of type int, not float"
 
 

@@ -39,8 +39,16 @@ def test_the_callers_generators_are_as_without_environments(vector: Any) -> None
     expected = generators.forms()
     assert len(expected) == 3
     for make in (culprits.UsesRandom, culprits.UsesNumpy, culprits.UsesTorch):
-        walked(vector([make] * 2, isolate="generators", executor="inline"), [1, 2])
+        envs = vector([make] * 2, isolate="generators", executor="inline")
+        walked(envs, [1, 2])
+        assert len(set(envs.call("draw"))) == 2
     assert generators.forms() == expected
+
+
+@pytest.mark.parametrize("isolate", ["generators", "processes"])
+def test_without_a_seed_each_draws_something_else(vector: Any, isolate: str) -> None:
+    together = walked(vector([culprits.UsesRandom] * 2, isolate=isolate), [None, None])  # type: ignore[list-item]
+    assert not np.array_equal(together[0], together[1])
 
 
 @pytest.mark.parametrize("make", [culprits.CountsInItsClass, culprits.DrawsFromItsModule])

@@ -1,5 +1,6 @@
 """The check of an environment names what it depends on, and accuses nobody else."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -121,16 +122,19 @@ class Leaving(culprits.Walk):
         (self.folder / "new").write_text("")
         (self.folder / "gone").unlink(missing_ok=True)
         (self.folder / "folder").mkdir(exist_ok=True)
+        shutil.rmtree(self.folder / "tree", ignore_errors=True)
+        (self.folder / "tree").mkdir()
         return super().step(action)
 
 
 def test_files_generators_and_processes_are_as_before(tmp_path: Path) -> None:
-    contents = {"old": "kept", "gone": "kept"}
-    for name, text in contents.items():
-        (tmp_path / name).write_text(text)
+    contents = {"old": "kept", "gone": "kept", "leaf": "kept", "tree": ""}
+    (tmp_path / "tree").mkdir()
+    for name in ("old", "gone", "tree/leaf"):
+        (tmp_path / name).write_text("kept")
     generators_before, processes = generators.forms(), {one.pid for one in psutil.process_iter()}
     assert check_isolation(partial(Leaving, tmp_path), steps=3, limit_s=110).is_isolated
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == contents
+    assert {path.name: "" if path.is_dir() else path.read_text() for path in tmp_path.rglob("*")} == contents
     assert generators.forms() == generators_before
     left = [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "60"]]
     assert {one.pid for one in left} <= processes

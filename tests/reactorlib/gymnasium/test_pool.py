@@ -136,6 +136,53 @@ def test_an_environment_that_raises_is_named_and_all_begin_anew(pool: Any) -> No
     ours.step(np.zeros(4, int))
 
 
+class Shaped(probes.Quiet):
+    """Infos of different types and, if asked for, shapes."""
+
+    def __init__(self, number: int, differ: bool) -> None:
+        super().__init__(number)
+        self.differ = differ
+
+    def info(self) -> dict[str, Any]:
+        return {"place": np.zeros(2 + self.number)} if self.differ else {"score": 0.5 if self.number else 0}
+
+
+def test_infos_that_are_no_batch_are_an_error_and_all_begin_anew(pool: Any) -> None:
+    ours = pool([functools.partial(Shaped, number, True) for number in range(2)], workers=2)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="shape"):
+            ours.reset(seed=1)
+
+
+def test_infos_do_not_depend_on_who_was_ready_first(pool: Any) -> None:
+    ours = pool([functools.partial(Shaped, number, False) for number in range(2)], workers=1)
+    ours.reset(seed=1)
+    ours.send([0], [1])
+    ours.send([0], [0])
+    one = ours.recv()[-1]
+    ours.send([0, 0], [0, 1])
+    assert difference(one["score"], ours.recv()[-1]["score"], "score") is None
+
+
+def test_all_are_closed_though_several_have_raised(pool: Any) -> None:
+    closed = []
+
+    class Raising(probes.Quiet):
+        def step(self, action: Any) -> Any:
+            raise ZeroDivisionError
+
+        def close(self) -> None:
+            closed.append(self.number)
+
+    ours = pool([functools.partial(Raising, number) for number in range(2)], workers=2, executor="threads")
+    ours.reset(seed=1)
+    with pytest.raises(ZeroDivisionError):
+        ours.step(np.zeros(2, int))
+    closed.clear()  # those of which the spaces were learnt
+    ours.close()
+    assert sorted(closed) == [0, 1]
+
+
 def test_an_environment_that_ends_its_process_is_named(pool: Any) -> None:
     ours = pool(failing("step", "kill"), workers=2)
     ours.reset(seed=1)

@@ -105,6 +105,62 @@ def test_a_state_holds_the_last_observations_and_ends(vector: Any, mode: str) ->
     assert difference(both[1], both[0], "reset and step") is None
 
 
+@pytest.mark.parametrize("way", [{"executor": "inline"}, {"workers": 2}])
+def test_ends_are_those_of_the_state_where_nobody_resets(vector: Any, way: dict[str, Any]) -> None:
+    ours = vector(made("no infos", 5), autoreset_mode="Disabled", **way)
+    ours.reset(seed=4)
+    begun, ended = ours.save(), False
+    while not ended:
+        *_, terminations, truncations, _ = ours.step(np.zeros(5, int))
+        ended = bool((terminations | truncations).any())
+    state = ours.save()
+    ours.restore(begun)
+    ours.step(np.zeros(5, int))
+    ours.restore(state)
+    counts = ours.get_attr("count")
+    with pytest.raises(AssertionError, match="the episode has ended"):
+        ours.step(np.zeros(5, int))
+    assert ours.get_attr("count") == counts
+
+
+def test_batches_that_the_user_keeps_stay_as_they_are(vector: Any) -> None:
+    ours = vector(made("images"), workers=2)
+    ours.reset(seed=1)
+    state = ours.save()
+    kept = [ours.step(np.zeros(3, int))[0] for _ in range(3)]
+    copies = [one.copy() for one in kept]
+    ours.restore(state)
+    assert difference(kept, copies, "batches") is None
+    assert difference(ours.step(np.zeros(3, int))[0], copies[0], "step") is None
+
+
+class Tried(Closed):
+    """Raises if its action is 2."""
+
+    def step(self, action: Any) -> Any:
+        result = super().step(action)
+        return result if action < 2 else 1 / 0
+
+
+def test_a_state_after_an_exception_is_reached_again(vector: Any) -> None:
+    ours, again = (vector(several(Tried), resumable=True, workers=2) for _ in range(2))
+    ours.reset(seed=1)
+    with pytest.raises(ZeroDivisionError):
+        ours.step(np.array([1, 2, 1]))
+    ours.reset(seed=2)
+    ours.step(np.ones(3, int))
+    again.restore(ours.save())
+    both = [envs.step(np.ones(3, int)) for envs in (ours, again)]
+    assert difference(both[1], both[0], "step") is None
+
+
+def test_a_state_before_the_first_reset_is_that_of_the_constructor(vector: Any) -> None:
+    ours, again = (vector(made("no infos"), resumable=True, workers=2) for _ in range(2))
+    ours.set_attr("number", 5)
+    again.restore(ours.save())
+    assert again.get_attr("number") == (5, 5, 5)
+
+
 def test_what_was_set_and_called_is_done_again(vector: Any) -> None:
     ours, again = (vector(several(Weird), resumable=True, workers=2) for _ in range(2))
     ours.set_attr("bonus", [100.0, 200.0, 300.0])

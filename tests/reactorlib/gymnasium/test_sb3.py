@@ -17,6 +17,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from reactorlib.gymnasium import probes
 from reactorlib.gymnasium.check import difference
 from reactorlib.gymnasium.sb3 import ReactorVecEnv
+from reactorlib.gymnasium.seeding import seeds_of
 
 
 def without_times(infos: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -88,7 +89,14 @@ class Old(gymnasium.Env[Any, Any]):
         return np.zeros(2, np.float32), 0.0, False, False, {"place": self.place}
 
 
-@pytest.mark.parametrize("options", [{"executor": "inline"}, {"workers": 2}])
+def test_the_rule_of_seeds_is_kept() -> None:
+    ours = ReactorVecEnv([Old] * 3, seeds="spawn", executor="inline")
+    assert ours.seed(7) == seeds_of(7, 3, "spawn")
+    ours.close()
+
+
+@pytest.mark.parametrize("options", [{"executor": "inline"}, {"workers": 2}, {"isolate": "generators"},
+                                     {"resumable": True}])  # fmt: skip
 def test_what_dummy_vec_env_takes_is_taken(options: dict[str, Any]) -> None:
     ours, dummy = ReactorVecEnv([Old] * 3, **options), DummyVecEnv([Old] * 3)
     for env in (ours, dummy):
@@ -97,6 +105,7 @@ def test_what_dummy_vec_env_takes_is_taken(options: dict[str, Any]) -> None:
         env.step(np.zeros(3, int))
         assert [info["place"].tolist() for info in kept] == [[1.0]] * 3
         env.set_attr("number", 5, indices=-1)
+        assert env.get_attr("number", indices=-1) == [5]
         assert env.env_method("has_wrapper_attr", "number") == [False, False, True]
         with pytest.raises(IndexError):
             env.get_attr("number", indices=3)

@@ -21,7 +21,7 @@ OPTIONS: list[dict[str, Any]] = [{"executor": "inline"}, {"workers": 2}, {"worke
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("probe", ["infos of every kind", "numbers in infos", "Discrete", "images"])
+@pytest.mark.parametrize("probe", ["infos of every kind", "numbers in infos", "Discrete", "images", "Text", "Dict"])
 def test_it_is_dummy_vector_env_step_by_step(probe: str, options: dict[str, Any], vector: Any) -> None:
     make = [functools.partial(probes.PROBES[probe], number) for number in range(4)]
     ours, dummy = vector(make, ReactorTianshouEnv, **options), DummyVectorEnv(make)
