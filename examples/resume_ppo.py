@@ -135,7 +135,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     make = [partial(make_env, options.env)] * options.envs
-    envs = ReactorVectorEnv(make, workers=options.workers, resumable=True)
+    envs = ReactorVectorEnv(make, workers=options.workers, resumable=True, autoreset_mode="SameStep")
     training = Training(envs, seed=1)
     if options.checkpoint.exists():
         training.restore(options.checkpoint)

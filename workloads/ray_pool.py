@@ -14,6 +14,7 @@ import ray
 from reactorlib.cpus import available_cpus
 from reactorlib.schedule.partition import worker_of_member
 from workloads.columns import columns_of, rows_of
+from workloads.parameter import UnsupportedError
 from workloads.ray_graph import ExecuteAll, broadcast_graph
 from workloads.ray_session import Session
 from workloads.ray_styles import INLINE_LIMIT_BYTES
@@ -74,7 +75,7 @@ class Share:
 
 class Pool:
     """The members of a class, one per tuple of arguments, in shares of `share_class`. With `apart`: each in an actor
-    of its own. `share_size`: the members of the largest share.
+    of its own. `share_size`: the members of the largest share. Raises UnsupportedError if the driver has all.
     """
 
     def __init__(
@@ -95,6 +96,8 @@ class Pool:
             self.share_size = 1
             return
         workers = min(len(members), available_cpus())
+        if workers == 1:
+            raise UnsupportedError("all members are the driver's: it would be the plain loop again")
         shares: list[list[tuple[Any, ...]]] = [[] for _ in range(workers)]
         for index, own in enumerate(members):
             shares[worker_of_member(index, len(members), workers)].append(own)
@@ -108,8 +111,7 @@ class Pool:
         `message_bytes`: the largest payload, of the arguments or of a share's replies. Drop the replies of a call
         before the next call: large ones occupy the graph's buffer.
         """
-        if self.actors:
-            self._execute = broadcast_graph(ray_session, [actor.batch_of for actor in self.actors], message_bytes)
+        self._execute = broadcast_graph(ray_session, [actor.batch_of for actor in self.actors], message_bytes)
 
     def gather(self, method: str, *arguments: Any, stored: bool = False) -> list[Any]:
         """Call a method of every member, and wait for the replies, in the members' order.
@@ -125,7 +127,7 @@ class Pool:
 
     def _call(self, method: str, arguments: tuple[Any, ...], stored: bool) -> list[Any]:
         if stored and self._execute is None:
-            sent = [ray.put(argument) for argument in arguments] if self.actors else []
+            sent = [ray.put(argument) for argument in arguments]
             return [actor.batch.remote(method, *sent) for actor in self.actors]
         call = self._packing.pack((method, *arguments))
         if self._execute is not None:

@@ -85,8 +85,9 @@ class Line(Reactor):
 
     @reaction(shutdown)
     def report(self):
-        mean = sum(self.waited) / len(self.waited)
-        print(f"{len(self.waited)} customers served, mean wait {mean:.0f} s, longest {max(self.waited):.0f} s")
+        waited = self.waited or [0]
+        mean = sum(waited) / len(waited)
+        print(f"{len(self.waited)} customers served, mean wait {mean:.0f} s, longest {max(waited):.0f} s")
 
 
 class Office(Reactor):

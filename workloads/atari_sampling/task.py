@@ -26,6 +26,8 @@ class Task(SamplingTask):
         spec = gymnasium.registry.get(self.environment_id)
         if spec is None or not str(spec.entry_point).startswith(ale_py.__name__):
             raise ParameterError(f"env: {self.env} is no Atari game; expected one such as Pong or ALE/Pong-v5")
+        if not self.environment_options and self.frame_skip != type(self).frame_skip:
+            raise ParameterError(f"frame_skip: the name {self.env} says itself how many frames a step has")
 
     @property
     def scenario(self) -> str:

@@ -41,7 +41,7 @@ def run(task: Task, probe: Probe) -> None:
             if probe.verifying:
                 task.record(probe.digest, replies)
             value = task.next_value(replies[0], round_index, allocate)
-            # A reply occupies the object store for as long as its array lives.
-            del replies
+            # A message and a reply occupy the object store for as long as their arrays live.
+            del message, replies
             probe.round()
         probe.state(value)

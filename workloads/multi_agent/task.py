@@ -14,7 +14,7 @@ import numpy.typing as npt
 from workloads.digest import Digest, NoDigest
 from workloads.multi_agent.episodes import Episodes
 from workloads.multi_agent.traffic_junction import ARRIVALS, VIEW_CELLS, TrafficJunction
-from workloads.parameter import parameter, validate
+from workloads.parameter import ParameterError, parameter, validate
 from workloads.representation import ARRAYS, representation
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Task:
     def __post_init__(self) -> None:
         """Check the parameters; raises ParameterError."""
         validate(self)
+        if self.arrivals == "paper" and self.arrival_probability != type(self).arrival_probability:
+            raise ParameterError("arrival_probability: arrivals=paper admits a car in every step")
 
     @property
     def scenario(self) -> str:

@@ -60,7 +60,7 @@ class Task:
     shape: str = parameter("fan_out", "who talks to whom", choices=SHAPES)
     actors: int = parameter(0, "members of the ring or chain, clients or timers; 0: as usual for the shape", minimum=0)
     messages_per_round: int = parameter(0, "messages in a round; 0: some 1,000 reactions", minimum=0)
-    seed: int = parameter(0, "the first value, and the order of the timers", minimum=0)
+    seed: int = parameter(0, "the first value (of counting: 1), and the order of the timers", minimum=0)
     rounds: int = parameter(50, "measured rounds", minimum=1)
     warmup_rounds: int = parameter(3, "rounds before the measured ones", minimum=0)
 

@@ -108,6 +108,7 @@ class Learner:
     ) -> Tensor:
         log_probabilities = nn.functional.log_softmax(self.actor(observations), dim=1)
         ratios = (log_probabilities.gather(1, actions[:, None])[:, 0] - old).exp()
+        # CleanRL divides by the unbiased deviation, of which a minibatch of one step has none.
         advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
         gain = torch.min(advantages * ratios, advantages * ratios.clamp(1 - CLIP, 1 + CLIP)).mean()
         entropy = -(log_probabilities.exp() * log_probabilities).sum(1).mean()

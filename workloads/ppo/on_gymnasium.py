@@ -28,9 +28,9 @@ def run(task: Task, probe: Probe, *, vector: str) -> None:
             for _ in range(task.steps):
                 observations, rewards, terminated, truncated, _ = envs.step(learner.act())
                 learner.see(_step(observations, rewards, terminated | truncated))
-            learner.learn()
             if probe.verifying:
                 task.record(probe.digest, learner)
+            learner.learn()
             probe.round()
         probe.state(learner.final_state())
     finally:

@@ -1,6 +1,6 @@
 """PPO whose players are on every core, in lockstep: the learner has the steps of its own core, repeated.
 
-Actions are not sent either: players take random ones, whose episodes are shorter than those of a learnt policy.
+Actions are not sent either: players repeat random ones, whose episodes are shorter than those of a learnt policy.
 """
 
 from itertools import cycle, islice
@@ -11,6 +11,8 @@ from workloads.ppo.player import Player, joined
 from workloads.ppo.task import Task
 from workloads.probe import Probe
 
+ACTIONS = 1_000  # that are drawn before the first round
+
 
 def run(task: Task, probe: Probe, *, threads: bool = False) -> None:
     """Run all rounds of the task on processes or threads, reporting to the probe."""
@@ -18,7 +20,8 @@ def run(task: Task, probe: Probe, *, threads: bool = False) -> None:
     def make(index: int) -> Part:
         player = Player(task, index)
         draw = environment.random_actions(player.environment, task.seed + index)
-        return lambda: player.take(draw())
+        actions = cycle([draw() for _ in range(ACTIONS)])
+        return lambda: player.take(next(actions))
 
     with Lockstep(task.actors, make, threads) as lockstep:
         learner = task.make_learner()

@@ -20,8 +20,8 @@ def run(task: Task, probe: Probe) -> None:
             for _ in range(task.steps):
                 actions = learner.act()
                 learner.see(joined(ray.get([player.step.remote(actions) for player in players])))
-            learner.learn()
             if probe.verifying:
                 task.record(probe.digest, learner)
+            learner.learn()
             probe.round()
         probe.state(learner.final_state())

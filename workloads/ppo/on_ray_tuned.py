@@ -28,8 +28,8 @@ def run(task: Task, probe: Probe, style: str = "tuned", *, apart: bool = True) -
             for _ in range(task.steps):
                 # Joined at once: a reply may occupy the graph's buffer for as long as it lives.
                 learner.see(joined(players.gather("step", learner.act())))
-            learner.learn()
             if probe.verifying:
                 task.record(probe.digest, learner)
+            learner.learn()
             probe.round()
         probe.state(learner.final_state())

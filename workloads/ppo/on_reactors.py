@@ -55,9 +55,9 @@ class Hub(Reactor):
         self.learner.see(joined([channel.value for channel in replies]))
         self.steps += 1
         if self.steps == self.task.steps:
-            self.learner.learn()
             if self.probe.verifying:
                 self.task.record(self.probe.digest, self.learner)
+            self.learner.learn()
             self.probe.round()
             self.steps = 0
             self.rounds += 1

@@ -38,7 +38,8 @@ class Task:
     gae_lambda: float = parameter(0.95, "weight of later errors in an advantage", minimum=0, maximum=1)
     rounds: int = parameter(100, "measured rounds", minimum=1)
     warmup_rounds: int = parameter(2, "rounds before the measured ones; they train as well", minimum=0)
-    seed: int = parameter(0, "seed: environment i takes seed + i; networks, actions and minibatches", minimum=0)
+    seed: int = parameter(0, "seed: environment i takes seed + i; networks, actions and minibatches",
+                          minimum=0, maximum=2**31)  # fmt: skip
 
     def __post_init__(self) -> None:
         """Check the parameters; raises ParameterError."""
@@ -81,8 +82,10 @@ class Task:
         """A new environment; raises ParameterError where it can't be made, or is none that this learner knows."""
         made = environment.make(self.env, {})
         spaces = made.observation_space, made.action_space
-        if not isinstance(spaces[0], Box) or not isinstance(spaces[1], Discrete):
-            raise ParameterError(f"env: PPO here is for Box observations and Discrete actions, {self.env} has {spaces}")
+        if not isinstance(spaces[0], Box) or not isinstance(spaces[1], Discrete) or spaces[1].start != 0:
+            raise ParameterError(
+                f"env: PPO here is for Box observations and Discrete actions from 0 on, {self.env} has {spaces}"
+            )
         return made
 
     def make_learner(self) -> "Learner":
@@ -98,5 +101,5 @@ class Task:
 
     @staticmethod
     def record(digest: Digest | NoDigest, learner: "Learner") -> None:
-        """Add a round's steps to the digest: observations, actions, rewards and ends of episodes."""
-        digest.add(0, *learner.seen())
+        """Add a round's steps to the digest, before the learner forgets them, and what it had learnt until then."""
+        digest.add(0, *learner.seen(), learner.final_state())

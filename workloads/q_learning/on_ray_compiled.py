@@ -39,7 +39,7 @@ def _play(task: Task, probe: Probe, execute: Execute, learner: Learner) -> None:
     minibatch, rewards = ray.get(execute(learner.parameters()))
     learner.learn(minibatch)
     if probe.verifying:
-        task.record(probe.digest, rewards)
+        task.record(probe.digest, rewards, learner)
 
 
 def _message_bytes(task: Task, learner: Learner) -> int:

@@ -29,7 +29,7 @@ def run(task: Task, probe: Probe, style: str = "tuned") -> None:
             minibatch, rewards = replay.exchange(rollouts.gather("roll", learner.parameters()))
             learner.learn(minibatch)
             if probe.verifying:
-                task.record(probe.digest, rewards)
+                task.record(probe.digest, rewards, learner)
             probe.round()
         probe.state(learner.final_state())
 

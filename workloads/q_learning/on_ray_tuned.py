@@ -26,6 +26,6 @@ def run(task: Task, probe: Probe) -> None:
             minibatch, rewards = ray.get(replay.exchange.remote(*trajectories))
             learner.learn(minibatch)
             if probe.verifying:
-                task.record(probe.digest, rewards)
+                task.record(probe.digest, rewards, learner)
             probe.round()
         probe.state(learner.final_state())

@@ -69,7 +69,7 @@ class Learner(Reactor):
         minibatch, rewards = exchange.value
         self.learner.learn(minibatch)
         if self.probe.verifying:
-            self.task.record(self.probe.digest, rewards)
+            self.task.record(self.probe.digest, rewards, self.learner)
         self.probe.round()
         self.rounds += 1
         if self.rounds < self.task.total_rounds:

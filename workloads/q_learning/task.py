@@ -104,7 +104,8 @@ class Task:
         return chosen(generator, self.learning_rate, self.gamma, self.target_rounds)
 
     @staticmethod
-    def record(digest: Digest | NoDigest, rewards: npt.NDArray[np.float32]) -> None:
-        """Add a round's rewards (actors, steps) to the digest, one stream per worker."""
+    def record(digest: Digest | NoDigest, rewards: npt.NDArray[np.float32], learner: "Learner") -> None:
+        """Add a round's rewards (actors, steps) to the digest, one stream per worker, and what was learnt."""
         for index, of_worker in enumerate(rewards):
             digest.add(index, of_worker)
+        digest.add(len(rewards), learner.final_state())
