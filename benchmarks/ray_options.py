@@ -8,11 +8,13 @@ second to the backend as it is. The intervals of a table all hold at once with 9
 """
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +95,9 @@ def rounds(meter: Meter, backend: str, option: str, size: str) -> None:
 
 
 def _bind(_actor: object, core: int) -> None:
-    os.sched_setaffinity(0, {core})
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            os.sched_setaffinity(int(thread.name), {core})
 
 
 def gain(blocks: Sequence[Mapping[str, Measured]], option: str, plain: str = PLAIN) -> Estimate | str:

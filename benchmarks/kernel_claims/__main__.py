@@ -10,7 +10,7 @@ from benchmarks.kernel_claims import processes
 from benchmarks.kernel_claims.claim import Claim, lines, measured
 from benchmarks.kernel_claims.table import PARTS, TINY, Size
 
-ONCE = {"start-up": processes.start_up, "memory": processes.memory, "no-trace": processes.no_trace}
+ONCE = {"start-up": processes.start_up, "memory": processes.memory}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

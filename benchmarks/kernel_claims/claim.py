@@ -17,7 +17,7 @@ _US = 1_000
 _MS = 1_000_000
 
 Found = dict[str, Measured]
-Verdict = Literal["PASS", "OPEN", "FAIL", "INFO", "SKIP"]
+Verdict = Literal["PASS", "OPEN", "FAIL", "INFO"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Claim:
     """One line of the table. `figures` has one entry per repetition, in `unit`.
 
     The median is judged. Beyond the limit the claim fails if the whole interval is beyond it too, otherwise it is open.
-    Without a limit the line informs. Without figures it was skipped, and `note` says why.
+    Without a limit the line informs. Without figures its path failed, and `note` says why.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Claim:
     @property
     def verdict(self) -> Verdict:
         if not self.figures:
-            return "SKIP"
+            return "FAIL"
         if self.at_most is None:
             return "INFO"
         if self.figure <= self.at_most:
@@ -95,5 +95,5 @@ def _figure(row: Row, found: Found) -> float:
 
 def _cost_us(cost: Cost, found: Found) -> float:
     taken = found[cost.name].turns.values()
-    times = [(turn.wall_ns if cost.wall else turn.cpu_ns) / turn.rounds for turn in taken]
+    times = [turn.cpu_ns / turn.rounds for turn in taken]
     return math.exp(fmean(map(math.log, times))) / cost.per / _US

@@ -1,4 +1,4 @@
-"""Claims about whole processes: start-up, memory over a long run, and the text of a schedule."""
+"""Claims about whole processes: start-up, and memory over a long run."""
 
 import os
 import subprocess
@@ -14,8 +14,6 @@ from benchmarks import paths
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Size
 from benchmarks.meter import Meter
-from benchmarks.structures import Star
-from reactorlib import elaborate
 
 MIB = 1024 * 1024
 
@@ -60,13 +58,6 @@ def process_ns(source: str, environment: dict[str, str]) -> int:
 def _children_ns() -> int:
     usage = getrusage(RUSAGE_CHILDREN)
     return round((usage.ru_utime + usage.ru_stime) * 1e9)
-
-
-def no_trace(_size: Size) -> Iterator[Claim]:
-    """Off, a trace costs nothing: nothing of it is in a schedule."""
-    source = elaborate(Star, clients=16).source()
-    mentions = sum(name in source for name in ("record(", "clock(", "note("))
-    yield Claim("trace off: mentions of it in a schedule", [mentions], "", at_most=0, note="so it can cost nothing")
 
 
 class Memory(Meter):

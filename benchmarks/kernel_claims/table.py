@@ -1,8 +1,8 @@
 """The claims of the kernel: costs, derived values, and the limits. A table; measures nothing.
 
 A machine's pace differs from another's, and from its own an hour ago. So a limit is on a ratio to something that took
-its turns beside it. That is the same with other sizes, another runtime, or a call of a method in a plain Python loop.
-Times alone inform.
+its turns beside it. That is the same with other sizes, or a call of a method in a plain Python loop. Times alone
+inform.
 """
 
 import json
@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import paths
-from harness.measure.measured_processes import workload_order
 from workloads.overhead.task import Task
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU time, or the wall time, of a part of a subject's round, of which there are `per`."""
+    """CPU time of a part of a subject's round, of which there are `per`."""
 
     order: Mapping[str, Any]
     per: int = 1
-    wall: bool = False
 
     @property
     def name(self) -> str:
@@ -86,22 +84,10 @@ def _fan_out(_size: Size) -> Iterator[Row]:
     name, ours = "fan-out to 16 and gather", of_shape("fan_out", 16)
     yield Row(f"{name}: a reaction", ours)
     yield Row(f"{name}: a reaction / a plain call", ours, over=CALL, at_most=5)
-    yield from _against_xronos(name, "fan_out", 0.2)
 
 
 def _ping_pong(_size: Size) -> Iterator[Row]:
     yield Row("ping-pong: a reaction", of_shape("ping_pong"))
-    yield from _against_xronos("ping-pong", "ping_pong", 0.5)
-
-
-def _against_xronos(name: str, shape: str, at_most: float) -> Iterator[Row]:
-    parameters: dict[str, Any] = {"shape": shape, "messages_per_round": 100}
-    per = Task(**parameters).units_per_round
-    for told, wall in (("CPU time, of all threads", False), ("wall time", True)):
-        ours, theirs = (
-            Cost(workload_order("overhead", backend, parameters), per, wall) for backend in ("reactor-inline", "xronos")
-        )
-        yield Row(f"{name}: reactorlib / xronos, {told}", ours, over=theirs, at_most=at_most)
 
 
 def _many_clients(size: Size) -> Iterator[Row]:

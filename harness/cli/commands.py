@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from rich.markdown import Markdown
 
 from harness.cli import listing
 from harness.cli.options import parser
@@ -22,6 +23,7 @@ from harness.cli.run_command import console_of_progress, end_on_signals, latest,
 from harness.errors import Terminated, UsageError
 from harness.report import contributed, readme_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
+from harness.report.markdown import to_markdown
 from harness.report.text_table import TextTable
 from harness.stats.judgement import Judgement
 from harness.store import run_directory
@@ -174,8 +176,10 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    summarised = summary.summarise(_directory(parsed))
     export = to_json if parsed.json else EXPORTS.get(parsed.export)
+    if export is not None and (parsed.readme or parsed.all_backends):
+        raise UsageError("--json and --export write no pages or figures; leave out --readme and --all-backends")
+    summarised = summary.summarise(_directory(parsed))
     if export is not None:
         print(json.dumps(export(summarised), indent=2))
         return 0
@@ -188,8 +192,8 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         readme.update(filled, summarised, drawn)
     console = _output()
     if parsed.full:
-        terminal.show_all(summarised, console)
-        console.print()
+        console.print(Markdown(to_markdown(summarised)))
+        console.print("\n")
     terminal.show_answer(summarised, written, console)
     return 0
 

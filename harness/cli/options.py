@@ -52,130 +52,25 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     texts = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
     made = _Parser(prog="python -m harness", formatter_class=raw, **texts.pop("harness"))
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    shared = texts.pop("options")
     for name, own in texts.items():
+        options = {flag: shared.get(flag, {}) | fields for flag, fields in own.pop("options", {}).items()}
         formatter = raw if "epilog" in own or "\n\n" in own.get("description", "") else argparse.HelpFormatter
         command = subparsers.add_parser(name, formatter_class=formatter, **own)
         command.set_defaults(command=commands[name])
-        if name in _OPTIONS:
-            _OPTIONS[name](command)
+        _add_options(command, options)
     return made
 
 
-def _add_doctor(command: argparse.ArgumentParser) -> None:
-    known = [*probes.NEEDED, *probes.EXTRA]
-    command.add_argument("--only", action="append", choices=known, help="try only this, repeatable (default: all)")
-    _add_json(command)
-
-
-def _add_run(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--preset", choices=PRESETS, metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
-    _add_workload(command)
-    _add_backend(command, "only this one; repeatable")
-    without_gil = "a free-threaded interpreter: adds the backends that need no GIL (*-nogil), in the same turns"
-    add("--free-threaded", metavar="PYTHON", help=without_gil)
-    values, form = "values of a parameter, instead of the preset's; repeatable", "[WORKLOAD.]NAME=VALUE,..."
-    add("--set", action="append", default=[], dest="settings", metavar=form, help=values)
-    _add_trials(command, f"{TRIALS}, or as many as the budget of the preset allows; smoke has 1", None)
-    budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
-    add("--budget", type=budget_s, metavar="TIME", help=budget)
-    add("--seed", type=at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
-    add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
-    add("--resume", action="store_true", help="run what an interrupted run lacks, and again what failed")
-    limit = "for each thing that a trial is asked, its start included (default: the preset's)"
-    add("--time-limit", type=at_least(float, 0.1, LONGEST_S), metavar="SECONDS", help=limit)
-    add("--dry-run", action="store_true", help="print what would run, and run nothing")
-
-
-def _add_claim(command: argparse.ArgumentParser) -> None:
-    command.add_argument("names", nargs="*", metavar="NAME", help="a claim of the list, or all")
-    starts = f"fresh starts of both backends (default: {readme_claims.STARTS})"
-    command.add_argument("--starts", type=at_least(int, 3), default=readme_claims.STARTS, metavar="N", help=starts)
-
-
-def _add_breakdown(command: argparse.ArgumentParser) -> None:
-    _add_study(command, "100", 100)
-    _add_backend(command, "this one, even if the run lacks it; repeatable")
-
-
-def _add_scaling(command: argparse.ArgumentParser) -> None:
-    _add_study(command, "the point's", None)
-
-
-def _add_study(command: argparse.ArgumentParser, told: str, rounds: int | None) -> None:
-    _add_directory(command)
-    _add_workload(command)
-    _add_trials(command, str(TRIALS), TRIALS)
-    most = f"the most rounds of a trial (default: {told})"
-    command.add_argument("--rounds", type=at_least(int, 1), default=rounds, metavar="N", help=most)
-
-
-def _add_report(command: argparse.ArgumentParser) -> None:
-    _add_directory(command)
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--full", action="store_true", help="print every table before the answer")
-    _add_json(form)
-    form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
-    every = "draw every backend, not only loop, reactors, best Ray and ceiling"
-    command.add_argument("--all-backends", action="store_true", help=every)
-    _add_readme(command)
-
-
-def _add_contributed(command: argparse.ArgumentParser) -> None:
-    files = f"the directory of the files (default: {CONTRIBUTED})"
-    command.add_argument("directory", type=Path, nargs="?", default=CONTRIBUTED, metavar="DIR", help=files)
-    _add_readme(command)
-
-
-def _add_readme(command: argparse.ArgumentParser) -> None:
-    filled = "put results between the markers of this page as well; repeatable"
-    command.add_argument("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
-
-
-def _add_compare(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("base", type=Path, metavar="BASE", help="the directory of the run before")
-    add("new", type=Path, metavar="NEW", help="the directory of the run after")
-    effect = f"smallest change that counts; 0.1 is 10 %% (default: {MIN_EFFECT})"
-    add("--min-effect", type=at_least(float, 0, 10), default=MIN_EFFECT, metavar="X", help=effect)
-    add("--strict", action="store_true", help="exit with 3 where a regression can't be excluded")
-    _add_json(command)
-
-
-def _add_directory(command: argparse.ArgumentParser) -> None:
-    newest = f"the run's directory (default: {LATEST}, the newest without --output)"
-    command.add_argument("directory", type=Path, nargs="?", metavar="DIR", help=newest)
-
-
-def _add_json(command: Any) -> None:
-    command.add_argument("--json", action="store_true", help="for programs; writes no figures or pages")
-
-
-def _add_workload(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--workload", action="append", default=[], choices=WORKLOADS, metavar="NAME", help="only this one; repeatable")
-
-
-def _add_backend(command: argparse.ArgumentParser, help_text: str) -> None:
-    command.add_argument("--backend", action="append", default=[], choices=BACKENDS, metavar="NAME", help=help_text)
-
-
-def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
-    help_text = f"how often each point starts afresh on each backend (default: {told})"
-    command.add_argument("--trials", type=at_least(int, 1, MOST_TRIALS), default=default, metavar="N", help=help_text)
-
-
-_OPTIONS: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
-    "doctor": _add_doctor,
-    "run": _add_run,
-    "advise": advising.add_arguments,
-    "claim": _add_claim,
-    "breakdown": _add_breakdown,
-    "scaling": _add_scaling,
-    "report": _add_report,
-    "contributed": _add_contributed,
-    "compare": _add_compare,
-}
+def _add_options(command: argparse.ArgumentParser, options: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add options as `commands.toml` has them. Those that choose the form of a report exclude each other."""
+    forms: Any = command.add_mutually_exclusive_group() if "--full" in options else command
+    for flag, fields in options.items():
+        told: dict[str, Any] = {
+            name: value.format(**_WORDS) if isinstance(value, str) else value for name, value in fields.items()
+        }
+        told |= {name: known[flag] for name, known in (("type", _TYPES), ("choices", _CHOICES)) if flag in known}
+        (forms if flag in _FORMS else command).add_argument(flag, **told)
 
 
 def at_least(kind: type[int] | type[float], minimum: float, maximum: float | None = None) -> Any:
@@ -211,3 +106,21 @@ def setting(text: str) -> Setting:
         raise UsageError(f"--set {text}: expected NAME=VALUE or NAME=VALUE,VALUE,...")
     workload, dot, parameter = name.strip().rpartition(".")
     return Setting(parameter, words, workload if dot else None)
+
+
+_FORMS = ("--full", "--json", "--export")
+_CHOICES: dict[str, Any] = {
+    "--preset": PRESETS, "--workload": WORKLOADS, "--backend": BACKENDS, "--export": EXPORTS,
+    "--only": [*probes.NEEDED, *probes.EXTRA],
+}  # fmt: skip
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": int, "--seconds": float,
+    "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
+    "--rounds": at_least(int, 1), "--budget": budget_s, "--time-limit": at_least(float, 0.1, LONGEST_S),
+    "--min-effect": at_least(float, 0, 10),
+}  # fmt: skip
+# The values that the texts of options name.
+_WORDS = {
+    "PRESETS": " | ".join(PRESETS), "PRESET": DEFAULT_PRESET, "TRIALS": TRIALS, "STARTS": readme_claims.STARTS,
+    "EFFECT": MIN_EFFECT, "RUNS": RUNS, "LATEST": LATEST, "CONTRIBUTED": CONTRIBUTED, "ADVICE": advising.OUTPUT,
+}  # fmt: skip

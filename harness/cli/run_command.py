@@ -117,13 +117,13 @@ def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
         found = run_directory.inspect(*_to_resume(parsed, chosen))
         chosen, todo = found.grid, found.missing()
     for point, trials in grouped(todo, lambda trial: trial.point).items():
-        names = [trial.backend for trial in trials]
-        same = grouped((name for name in chosen.backends if name in names), names.count)
-        told = "; ".join(f"{count} trials of {', '.join(backends)}" for count, backends in same.items())
+        lacking = [trial.backend for trial in trials]
+        same = grouped((name for name in chosen.backends if name in lacking), lacking.count)
+        told = "; ".join(f"{quantity.counted(count, 'trial')} of {', '.join(names)}" for count, names in same.items())
         print(f"{point.workload} {point.parameters}: {told}")
     budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
     together = _together(forecast.here(chosen, RUNS), todo, budget_s)
-    print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
+    print(f"{_expected(todo, budget_s)}, at most {limit} for each thing that a trial is asked; {together}")
 
 
 def _conclude(opened: RunDirectory, console: Console) -> int:

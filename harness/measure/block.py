@@ -153,10 +153,7 @@ class _Living:
                 running = Running(subject, self.logs(subject), self.effort.limit_s)
                 running.__enter__()
             self.running[subject.name] = running
-            told = running.settle()
-            measured.startup_ns = told.get("startup_ns", 0)
-            measured.digest = told.get("digest", "")
-            measured.gil_enabled = told.get("gil_enabled")
+            vars(measured).update(running.settle())  # startup_ns, digest, gil_enabled
             self._warm_up(running, measured)
             running.park()
             measured.parked, measured.lead_ns = running.parked, self.effort.lead_of(running)
@@ -261,14 +258,21 @@ class _Outside:
         return sum(seconds for name, seconds in times.items() if name not in idle) - own, time.monotonic()
 
 
-def log_ratios(above: Measured, below: Measured) -> list[float]:
-    """The log ratios of two subjects' times of a round, of neighbouring turns: CPU times if both are `on_one_cpu`."""
+def log_ratios(above: Measured, below: Measured, less: tuple[float, float] = (0.0, 0.0)) -> list[float]:
+    """The log ratios of two subjects' times of a round, of neighbouring turns: CPU times if both are `on_one_cpu`.
+
+    Two that took no turns in one sweep have one ratio, of their means. `less`: ns of each one's round that don't count.
+    Nothing, where a turn has no time that counts.
+    """
     by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
     over, under = (
-        {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds for (sweep, _), turn in one.turns.items()}
-        for one in (above, below)
+        {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds - ns for (sweep, _), turn in one.turns.items()}
+        for one, ns in zip((above, below), less, strict=True)
     )
-    return turn_ratios.log_ratios(over, under)
+    if not (over and under) or min(*over.values(), *under.values()) <= 0:
+        return []
+    apart = fmean(map(math.log, over.values())) - fmean(map(math.log, under.values()))
+    return turn_ratios.log_ratios(over, under) or [apart]
 
 
 def steady(times: Sequence[float]) -> bool:

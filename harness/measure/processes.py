@@ -131,12 +131,11 @@ def stop_descendants() -> None:
         stopped |= new
 
 
-def end_descendants(limit_s: float = 10.0) -> int:
-    """Kill everything below this process, also processes that are started or orphaned meanwhile. Returns how many.
+def end_descendants(limit_s: float = 10.0) -> None:
+    """Kill everything below this process, also processes that are started or orphaned meanwhile.
 
     Raises TimeoutError when some cannot be killed within the limit.
     """
-    killed: set[int] = set()
     give_up = time.monotonic() + limit_s
     while True:
         with contextlib.suppress(ChildProcessError):  # none left
@@ -144,9 +143,8 @@ def end_descendants(limit_s: float = 10.0) -> int:
                 pass
         alive = descendants()
         if not alive:
-            return len(killed)
+            return
         for pid in alive:
-            killed.add(pid)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > give_up:

@@ -2,8 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from statistics import fmean
+from collections.abc import Sequence
 from typing import Self
 
 from rich.console import Console
@@ -11,11 +10,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from harness import quantity
-from harness.measure.block import AGAIN, Measured, log_ratios
 from harness.measure.forecast import Forecast
 from harness.plan.grid import Point, Trial
-from harness.stats import intervals
-from harness.store.digests import REFERENCE_BACKEND
 from harness.store.trial_records import TrialRecord
 
 # The bar is drawn while a trial is measured: rarely, so as not to take part in it.
@@ -30,7 +26,6 @@ class Display:
     ) -> None:
         self._gives_up = time.monotonic() + (math.inf if budget_s is None else budget_s)
         self._console, self._left, self._forecast = console, list(missing), forecast
-        self._ratios: dict[Point, dict[str, list[list[float]]]] = {}  # of each subject's blocks, by its name
         self._bar = Progress(
             SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"),
             TimeElapsedColumn(), console=console, refresh_per_second=_REDRAWS_PER_SECOND, transient=True,
@@ -55,21 +50,9 @@ class Display:
         if record.is_failure:
             self.note(f"{describe(trial)}: FAILED {record.status}")
 
-    def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
-        """Show the speeds at the point, from all its blocks, unless it simulates work, and how much is left."""
-        told = "" if point.values.get("work_seconds") else self._speeds(point, found)
-        self.note(f"{place(point)}: {told}{self._time_left()}")
-
-    def _speeds(self, point: Point, found: Mapping[str, Measured]) -> str:
-        known = self._ratios.setdefault(point, {})
-        whole = {name: one for name, one in found.items() if not (one.failure or name.endswith(AGAIN))}
-        loop = whole.pop(REFERENCE_BACKEND, None)
-        for name, one in whole.items():
-            if loop is not None and (logs := log_ratios(loop, one)):
-                known.setdefault(name, []).append(logs)
-        order = sorted(known, key=lambda name: -fmean(map(fmean, known[name])))
-        told = ", ".join(f"{name} {quantity.ratio(intervals.ratio_of_turns(known[name]))}" for name in order)
-        return f"by now, in times the speed of {REFERENCE_BACKEND}: {told}; " if told else ""
+    def block_ends(self, point: Point) -> None:
+        """Show the point, and how much of the run is left."""
+        self.note(f"{place(point)}: {self._time_left()}")
 
     def note(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)

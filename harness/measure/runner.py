@@ -27,7 +27,7 @@ from harness.store.status import OK, UNSUPPORTED
 from harness.store.trial_records import TrialRecord
 from workloads.catalogue import BACKENDS, workers_of
 
-# Ray's sessions take the most memory and the longest to start. Where memory is short, they live one after the other.
+# Ray's sessions take the most memory and the longest to start. Where memory is short, they come in waves.
 # Where a round's arrays take more than this part of the memory, all backends do.
 _RAY = "ray-"
 _LARGE_SHARE = 1 / 16
@@ -63,17 +63,15 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
     began = time.monotonic()
     with Kept() as kept:
         for block in results.grid.blocks():
-            found: Mapping[str, Measured] | None = None
             if any(trial.key in lacking for trial in block):
                 block_began = time.monotonic()
                 if not budget.allows(block, block_began - began):
                     budget.left_out.append(block)
                     continue
-                found = _run_block(results, block, effort, display, kept)
+                _run_block(results, block, effort, display, kept)
                 budget.taken_s[block[0].point] = time.monotonic() - block_began
-            wrong = _judge(results, block, display)
-            if found is not None:
-                display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
+                display.block_ends(block[0].point)
+            _judge(results, block, display)
     if budget.left_out and budget.limit_s is not None:
         settled = results.settle_without(budget.left_out)
         counts = sorted({point.trials for point in results.grid.points})
@@ -82,22 +80,19 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
         display.note(f"the budget of {quantity.duration_s(budget.limit_s)} is used: {left}")
 
 
-def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:
-    """Turn trials of the block's point into failures whose digest isn't the point's. Returns their backends."""
+def _judge(results: RunDirectory, block: Block, display: Display) -> None:
+    """Turn trials of the block's point into failures whose digest isn't the point's."""
     point = block[0].point
     wrong = digests.disagreements(one for one in results.trials if one.point == (point.workload, point.parameters))
     if not wrong:
-        return set()
+        return
     judged = [replace(one, status=wrong[one.trial_key]) if one.trial_key in wrong else one for one in results.trials]
     results.replace_trials(judged)
     for (workload, _, backend, index), reason in wrong.items():
         display.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
-    return {backend for _, _, backend, _ in wrong}
 
 
-def _run_block(
-    results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept
-) -> dict[str, Measured]:
+def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept) -> None:
     started_at, began = machine.timestamp(), time.monotonic()
     kept.begin(block[0].index)
     if block[0].point.round_bytes:  # the memory that its arrays took in a store is not given back
@@ -109,33 +104,36 @@ def _run_block(
     results.add(records, [turn for trial in block for turn in _turns(trial, found)])
     for trial, record in zip(block, records, strict=True):
         display.trial_ends(trial, record)
-    return found
 
 
 def _measured(results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept) -> dict[str, Measured]:
-    """The block's subjects by name, measured. Only the logs of failed ones are kept."""
+    """The block's subjects by name, measured. Only the logs of failed ones stay, each under a name of its own."""
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
     pythons = {trial: results.interpreters[BACKENDS[trial.backend].interpreter] for trial in block}
     subjects = [subject_of(trial, python=python) for trial, python in pythons.items()]
     subjects += [subject_of(trial, True, python) for trial, python in pythons.items() if trial.backend in again]
-    logs = {subject.name: results.logs / _log_name(block[0], subject) for subject in subjects}
+    logs = {one.name: results.logs / f"{one.name.replace(' ', '-')}-{block[0].index}.log" for one in subjects}
 
     def starts(subject: Subject) -> None:
         if subject.name in trials:
             display.trial_begins(trials[subject.name])
 
     found: dict[str, Measured] = {}
-    seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
+    parameters = block[0].point.parameters
+    seed = f"{results.grid.seed} {parameters} {block[0].index}"
+    place = f"{block[0].point.workload}-{hashlib.blake2b(parameters.encode(), digest_size=4).hexdigest()}"
     try:
         found = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
     finally:
         for name, path in logs.items():
             failure = found[name].failure if name in found else ""
-            failed = failure and not failure.startswith(UNSUPPORTED)
-            told = failed and path.exists() and path.stat().st_size
-            if not told and path not in kept.logs:
+            stays = path.with_name(f"{place}-{path.name}")
+            stays.unlink(missing_ok=True)  # of an attempt before
+            if failure and not failure.startswith(UNSUPPORTED) and path.exists() and path.stat().st_size:
+                path.rename(stays)
+            elif path not in kept.logs:
                 path.unlink(missing_ok=True)
     return found
 
@@ -176,23 +174,15 @@ def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) 
         workers=workers_of(BACKENDS[trial.backend], trial.point.task),
         digest="" if measured.failure else measured.digest,
         status=measured.failure or OK,
+        measured_ns=sum(turn.wall_ns for turn in taken),
+        warmup_s=round(measured.warmup_s, 3),
+        idle_share=round(measured.idle_share, 5),
         startup_ns=measured.startup_ns,
         peak_bytes=measured.peak_bytes,
         gil_enabled=measured.gil_enabled,
-        measured_ns=sum(turn.wall_ns for turn in taken),
         warmup_turns=measured.warmup_turns,
-        warmup_s=round(measured.warmup_s, 3),
         steady=measured.steady,
-        idle_share=round(measured.idle_share, 5),
         parked=measured.parked,
         lead_ns=measured.lead_ns,
         **percentiles.of(taken),
     )
-
-
-def _log_name(trial: Trial, subject: Subject) -> str:
-    name = subject.name.replace(" ", "-")
-    if subject.kept:
-        return f"{name}-{trial.index}.log"
-    point = hashlib.blake2b(trial.point.parameters.encode(), digest_size=4).hexdigest()
-    return f"{trial.point.workload}-{point}-{name}-{trial.index}.log"

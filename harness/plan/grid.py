@@ -125,8 +125,8 @@ class Description(TypedDict):
 
 @dataclass(frozen=True)
 class Grid:
-    """All trials of a run. `time_limit_s`: for one trial. `budget_s`: for all, which may then be fewer than these.
-    `predicts`: see `Preset`.
+    """All trials of a run. `time_limit_s`: for each thing that a trial is asked. `budget_s`: for all, which may then be
+    fewer than these. `predicts`: see `Preset`.
     """
 
     points: tuple[Point, ...]
@@ -135,10 +135,6 @@ class Grid:
     time_limit_s: float
     budget_s: float | None = None
     predicts: bool = False
-
-    @property
-    def size(self) -> int:
-        return sum(point.trials * len(backends_of(point.workload, self.backends)) for point in self.points)
 
     def points_of(self, workloads: Sequence[str]) -> list[Point]:
         """The points, or those of the workloads asked for; raises UsageError where there are none."""

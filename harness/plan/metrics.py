@@ -17,6 +17,12 @@ def units(task: Any) -> dict[str, str]:
     return names | {"startup_time": "ns", "peak_rss": "bytes", "cpu_time": f"ns/{noun}"}
 
 
+def simulated_ns(task: Any, workers: int | None) -> float:
+    """How long a round's simulated work takes on these workers, None for one per member, if nothing else takes time."""
+    pieces: int = -(-task.members // (workers or task.members))
+    return pieces * float(getattr(task, "work_seconds", 0.0)) * 1e9
+
+
 def work(task: Any) -> tuple[str, float]:
     """The unit of a task's work, singular, and the work of a round."""
     if task.metric == "throughput":

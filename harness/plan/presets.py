@@ -47,9 +47,9 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sweeps and the backends on which they run. `time_limit_s`: for one trial. `budget_s`: for all. It may
-    allow fewer trials, but at least one of each point. `predicts`: each point's speed-up is predicted before it is
-    measured, and the run ends with a file to contribute.
+    """Sweeps and the backends on which they run. `time_limit_s`: for each thing that a trial is asked. `budget_s`: for
+    the run. It may allow fewer trials, but at least one of each point. `predicts`: each point's speed-up is predicted
+    before it is measured, and the run ends with a file to contribute.
     """
 
     summary: str

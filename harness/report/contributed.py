@@ -15,7 +15,7 @@ from harness import quantity
 from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
-from harness.report.summary import RAY, Summary
+from harness.report.summary import Summary, least_over_ray
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
@@ -126,9 +126,9 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
         labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
         for point, own in grouped(one.measurements, lambda row: row.point).items():
             ratios, name = PointRatios(own, _NO_TURNS), f"{point[0]} {own[0].scenario}"
-            leads = ((ratios.of(backend, LOOP), backend) for backend in ratios.trials if backend.startswith(RAY))
-            known = ((lead, backend) for lead, backend in leads if lead)
-            ray = max(known, key=lambda pair: pair[0].value, default=None)
+            of_loop = {backend: lead for backend in ratios.trials if (lead := ratios.of(LOOP, backend))}
+            best = least_over_ray(of_loop)
+            ray = (best[0].inverse(), best[1]) if best else None
             label, ours = f"{point[0]} {labels[point]}", ratios.of(OURS, LOOP)
             made.append(ContributedPoint(one, loaded, name, label, ours, ray, ahead[point]))
     return made

@@ -7,7 +7,7 @@ file has one direction there, so each entry is the time in which the main metric
 measure.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -65,10 +65,7 @@ def bencher(summary: Summary) -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-EXPORTS: Mapping[str, Callable[[Summary], Any]] = {
-    "github-action-benchmark": github_action_benchmark,
-    "bencher": bencher,
-}
+EXPORTS: dict[str, Callable[[Summary], Any]] = {"github-action-benchmark": github_action_benchmark, "bencher": bencher}
 
 
 def _measured(summary: Summary) -> Iterator[tuple[PointSummary, Cell, Estimate]]:

@@ -89,7 +89,7 @@ def _direction(ratios: Sequence[Estimate], floor: float) -> str:
     if not found:
         return NOT_MEASURED
     if SLOWER in found:
-        return "no" if found == {SLOWER} else "not everywhere"
+        return "not everywhere" if FASTER in found else "no"
     if len(found) == 1:
         return "same direction" if found == {FASTER} else found.pop()
     return f"{UNDECIDED} at some points" if UNDECIDED in found else f"{TOO_FEW} at some points"

@@ -22,7 +22,6 @@ from harness.store.contribution import Contribution
 from harness.store.files import write_atomically
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-_UNKNOWN = "–"
 _EFFORT = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
 Part = Callable[[Summary, Mapping[str, Path], Path], str]
 
@@ -68,7 +67,7 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     doubts = report_tables.doubts_told(run_answer.answers(*runs))
     words = explanation(
         "readme", ours=summary.ours, our_summary=BACKENDS[summary.ours].summary, other_day=readme_claims.OTHER_DAY,
-        few=intervals.FEW, floors=report_tables.floors(*runs), doubts=f"{doubts} " if doubts else "",
+        few=intervals.FEW, floors=report_tables.floors(*runs), doubts=f" {doubts}" if doubts else "",
         runs=" and ".join(f"`{os.path.relpath(run.path, base)}`" for run in runs),
         rays=f" {rays[0].upper()}{rays[1:]}." if rays else "", sources=_source(base, *runs), where=where,
     )  # fmt: skip
@@ -89,7 +88,6 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
     base = unit.partition("/")[0]
     what = f"{point.metric.replace('_', ' ')}, less is better" if quantity.has_prefixes(base) else unit
     shown = [point.cell(name) for name in (LOOP, ours, end.ray.rival if end.ray else "")]
-    shown = [cell if cell and cell.main else None for cell in shown]
     best = point.best(filter(None, shown))
     loop, own, ray = (
         f"**{told}**" if cell and best and _is_among_best(end, best, cell, ours) else told
@@ -100,9 +98,9 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
         f"{place and f'{place}: '}{point.label}; {what}",
         loop,
         own,
-        f"{ray} ({end.ray.rival})" if end.ray and ray != _UNKNOWN else _UNKNOWN,
-        _lead(end.loop) if end.loop else _UNKNOWN,
-        _lead(end.ray) if end.ray else _UNKNOWN,
+        f"{ray} ({end.ray.rival})" if end.ray else NOTHING,
+        _lead(end.loop),
+        _lead(end.ray),
         "; ".join(filter(None, (str(end.starts), ", ".join(end.doubts)))),
     )
 
@@ -114,7 +112,9 @@ def _is_among_best(end: PointAnswer, best: Cell, cell: Cell, ours: str) -> bool:
     return cell is best or (ours in (cell.backend, best.backend) and rival in ties)
 
 
-def _lead(rival: Against) -> str:
+def _lead(rival: Against | None) -> str:
+    if rival is None:
+        return NOTHING
     return quantity.ratio(rival.ratio) + ("" if rival.standing == FASTER else f", {rival.standing}")
 
 
@@ -163,15 +163,13 @@ def speeds(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
         for point in summary.points
     ]
     rows = tuple(
-        (point.workload, point.label, *(quantity.ratio(own[name]) if name in own else _UNKNOWN for name in backends))
+        (point.workload, point.label, *(quantity.ratio(own[name]) if name in own else NOTHING for name in backends))
         for point, own in leads
     )
     table = TextTable("", ("workload", "point", *backends), rows)
     ratios = [ratio for _, own in leads for ratio in own.values()]
-    words = (
-        f"In times the speed of `{LOOP}`. {figure_points.starts_note(ratios, 'brackets')} {_source(base, summary)} "
-        "Made by `make readme`."
-    )
+    note, source = figure_points.starts_note(ratios, "brackets"), _source(base, summary)
+    words = " ".join(filter(None, (f"In times the speed of `{LOOP}`.", note, source, "Made by `make readme`.")))
     return _page(_picture("vectors", drawn, base), markdown_table(table), words)
 
 
@@ -185,8 +183,7 @@ def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> st
         for workload, reason in threads.unsupported(summary).items()
     )
     words = explanation("threads", lacking=lacking, source=_source(base, summary))
-    losses = markdown_list(threads.losses(summary)) if shown else ""
-    return _page(losses, _picture("threads", drawn, base), *shown, words)
+    return _page(markdown_list(threads.losses(summary)), _picture("threads", drawn, base), *shown, words)
 
 
 def _page(*parts: str) -> str:

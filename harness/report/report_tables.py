@@ -9,7 +9,7 @@ from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals, reference_ceiling
-from harness.stats.doubts import ENOUGH_TRIALS, MEANINGS, SHORT_NS
+from harness.stats.doubts import ENOUGH_TRIALS, MEANINGS
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.judgement import FASTER, SLOWER
 from harness.stats.reference_ceiling import CEILING
@@ -23,9 +23,7 @@ ANSWER_EXPLAINED = explanation("answer", few=intervals.FEW)
 _SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", "ray-pooled-compiled", CEILING)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
-EXPLAINED = explanation(
-    "tables", confidence=100 * CONFIDENCE, trials=ENOUGH_TRIALS, short_ms=SHORT_NS / 1e6, **MEANINGS
-)
+EXPLAINED = explanation("tables", confidence=100 * CONFIDENCE, trials=ENOUGH_TRIALS, **MEANINGS)
 
 
 def headlines(summary: Summary) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.summary import LOOP, PointSummary, Summary
-from harness.stats.doubts import KINDS
+from harness.stats.doubts import MEANINGS
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 from harness.stats.reference_ceiling import CEILING
@@ -77,10 +77,10 @@ class WorkloadAnswer:
         first, last = self.points[0], self.points[-1]
         return (("", first),) if first is last else (("weakest", first), ("strongest", last))
 
-    def lowest(self, rival: Rival) -> tuple[Against, PointAnswer] | None:
-        """The lowest ratio to a rival over all points, and where it is."""
+    def worst(self, rival: Rival) -> tuple[Against, PointAnswer] | None:
+        """The ratio to a rival that favours reactors least, by how it stands and then by its value, and its point."""
         found = [(against, point) for point in self.points if (against := rival(point)) is not None]
-        return min(found, key=lambda pair: pair[0].ratio.value, default=None)
+        return min(found, key=lambda pair: (_STANDINGS.index(pair[0].standing), pair[0].ratio.value), default=None)
 
 
 def answers(*summaries: Summary) -> list[WorkloadAnswer]:
@@ -102,7 +102,7 @@ def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[st
     """A sentence about the best Ray and one about the plain loop, if they were measured."""
     where = f"on {quantity.counted(cores, 'core')}" if cores else "on all cores"
     for name, rival in _RIVALS.items():
-        told = [(one, *own) for one in found if (own := one.lowest(rival)) is not None]
+        told = [(one, *own) for one in found if (own := one.worst(rival)) is not None]
         parts = [part for kind in _STANDINGS if (part := _part(told, kind))]
         if parts:
             verb = "have" if parts[0].startswith(TOO_FEW) else "are"
@@ -111,7 +111,7 @@ def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[st
 
 
 def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str) -> str:
-    """In how many workloads reactors stand so, and each with its lowest ratio; empty without any."""
+    """In how many workloads reactors stand so, and each with its ratio; empty without any."""
     own = sorted((one for one in told if one[1].standing == kind), key=lambda one: one[1].ratio.value)
     named = (
         f"{workload.workload} {quantity.times(against.ratio.value)}"
@@ -123,7 +123,7 @@ def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str
 
 
 def _losses_first(one: WorkloadAnswer) -> tuple[bool, int, float]:
-    standings = [lowest[0].standing for rival in _RIVALS.values() if (lowest := one.lowest(rival)) is not None]
+    standings = [worst[0].standing for rival in _RIVALS.values() if (worst := one.worst(rival)) is not None]
     order = map(_STANDINGS.index, standings)
     return SLOWER not in standings, min(order, default=0), one.weakest.lead
 
@@ -139,5 +139,6 @@ def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> Point
         return None
     compared = [own, *(point.cell(one.rival) for one in (loop, ray) if one)]
     # Each doubt in a word or two. The number of trials is in the starts.
-    kinds = (KINDS[doubt.split()[0]] for cell in compared if cell for doubt in cell.doubts if "trial" not in doubt)
+    doubts = [doubt for cell in compared if cell for doubt in cell.doubts]
+    kinds = (kind for doubt in doubts for kind in MEANINGS if doubt.startswith(kind))
     return PointAnswer(point, loop, ray, ceiling, tuple(dict.fromkeys(kinds)))

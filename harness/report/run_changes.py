@@ -106,9 +106,7 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
     differing = differences(base.grid, new.grid)
     if differing:
         raise UsageError(f"another grid: {differing} ({base.path} is there, {new.path} here)")
-    # Without packages: whether another version is slower is often the question.
-    before, after = ({name: told for name, told in run.machine.items() if name != "packages"} for run in (base, new))
-    differing = machine.differences(before, after)
+    differing = machine.differences(_without_packages(base), _without_packages(new))
     there, here = (run.machine["sessions"][0].get("variables") for run in (base, new))
     if differing or there != here:
         told = differing or f"variables {there} there, {here} here"
@@ -128,9 +126,23 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
             raise UsageError(f"{key[0]} {key[2]} is unsupported in one of the two runs")
 
 
+def _without_packages(run: FinishedRun) -> dict[str, Any]:
+    """The machine of a run. Whether another version of a package is slower is often the question."""
+    others = {kind: {**told, "packages": {}} for kind, told in run.machine.get("interpreters", {}).items()}
+    return {**run.machine, "packages": {}, "interpreters": others}
+
+
+def _packages(run: FinishedRun) -> dict[str, str]:
+    """The versions of all packages. Those of another interpreter than the suite's are named with it."""
+    found = dict(run.machine.get("packages", {}))
+    for kind, told in run.machine.get("interpreters", {}).items():
+        found |= {f"{name} ({kind})": version for name, version in told.get("packages", {}).items()}
+    return found
+
+
 def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str | None, str | None]]:
     """The packages whose versions differ, each with that before and that after; None where it was not installed."""
-    before, after = (run.machine.get("packages", {}) for run in (base, new))
+    before, after = _packages(base), _packages(new)
     names = sorted(before.keys() | after.keys())
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
 

@@ -16,6 +16,7 @@ from harness.grouping import grouped
 from harness.plan.grid import TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report.point_labels import point_labels
+from harness.report.text_table import NOTHING
 from harness.stats import doubts, intervals, noise_floor, reference_ceiling
 from harness.stats.intervals import Estimate
 from harness.stats.noise_floor import SelfComparison
@@ -32,6 +33,7 @@ from workloads.catalogue import BACKENDS
 SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 OURS, RAY, LOOP, RAY_PAPER = "reactor-", "ray-", "serial", "ray-paper"
 _ON_NODES = "reactor-nodes"
+Trials = Mapping[TrialKey, TrialRecord]
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,8 @@ class Cell:
 
     @property
     def best_ray(self) -> tuple[Estimate, str] | None:
-        """The ratio to the Ray that does best against this backend, and which that is; None without one.
-
-        It is chosen from the results themselves, and the interval counts that choice.
-        """
-        found = {name: ratio for name, ratio in self.speedups.items() if name.startswith(RAY)}
-        if not found:
-            return None
-        return intervals.least(list(found.values())), min(found, key=lambda name: found[name].value)
+        """The ratio to the Ray that does best against this backend, and which that is; None without one."""
+        return least_over_ray(self.speedups)
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,7 @@ class PointSummary:
         """A metric of a cell with its unit where that has prefixes; a dash where it is not known."""
         one = cell.metrics.get(metric) if cell else None
         if one is None:
-            return "–"
+            return NOTHING
         unit, value = self.units[metric], factor * one.value
         return quantity.show(value, unit) if quantity.has_prefixes(unit) else quantity.number(value)
 
@@ -112,8 +108,9 @@ class Summary:
     trials: tuple[TrialRecord, ...]
 
     @property
-    def failures(self) -> list[tuple[PointSummary, Cell]]:
-        return [(point, cell) for point in self.points for cell in point.cells if cell.failures]
+    def failures(self) -> set[str]:
+        """The backends that failed at some point."""
+        return {cell.backend for point in self.points for cell in point.cells if cell.failures}
 
     @property
     def ours(self) -> str:
@@ -154,14 +151,15 @@ def summarise(path: Path) -> Summary:
     file = path / machine.FILE_NAME
     described = machine.read(file, "restore it") if file.exists() else {}
     turns, trials = RecordedTurns(TURNS.read(path)), TRIALS.read(path)
-    known = _Known(described, {trial.trial_key: trial for trial in trials}, turns)
+    known = {trial.trial_key: trial for trial in trials}, described.get("cores_allowed")
     present = in_order(row.backend for row in rows)
     baselines = [name for name in present if not (name.startswith(OURS) or reference_ceiling.is_limit(name))]
     labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
+    ratios = {point: PointRatios(own, turns) for point, own in by_point.items()}
     return Summary(
         path=path,
         machine=described,
-        points=tuple(_point(labels[point], own, [*baselines, CEILING], known) for point, own in by_point.items()),
+        points=tuple(_point(labels[at], own, [*baselines, CEILING], *known) for at, own in ratios.items()),
         doubts=tuple(_doubts(path, described, rows)),
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
@@ -175,18 +173,20 @@ def summarise(path: Path) -> Summary:
 
 
 def _doubts(path: Path, described: Mapping[str, Any], rows: Sequence[Measurement]) -> Iterator[str]:
-    """Doubts about the whole run: several commits, changed code, and trials that it lacks. Trials know their load."""
+    """Doubts about the whole run: commits, changed code, variables, trials that it lacks. Trials know their load."""
     sessions = described.get("sessions", [])
     commits = {session.get("commit") for session in sessions}
     if len(commits) > 1:
         yield f"the rows come from {len(commits)} commits of the code"
     if any(session.get("dirty") for session in sessions):
         yield "the code had uncommitted changes"
+    if any(session.get("variables") != sessions[0].get("variables") for session in sessions):
+        yield "the sessions had different environment variables"
     if (path / run_directory.GRID_NAME).exists():
         _, grid = run_directory.stored_grid(path)
         if missing := len(run_directory.missing(grid, rows)):
             are = "is" if missing == 1 else "are"
-            yield f"{missing} of {grid.size} trials {are} missing: complete the run with --resume"
+            yield f"{missing} of {len(list(grid.trials()))} trials {are} missing: complete the run with --resume"
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -195,44 +195,44 @@ def in_order(names: Iterable[str]) -> list[str]:
     return [name for name in BACKENDS if name in present] + [name for name in present if name not in BACKENDS]
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Knowledge of a run beyond its rows."""
+def least_over_ray(ratios: Mapping[str, Estimate]) -> tuple[Estimate, str] | None:
+    """The least of some ratios to Ray's backends, and to which of them it is; None without one.
 
-    described: Mapping[str, Any]
-    trials: Mapping[TrialKey, TrialRecord]
-    turns: RecordedTurns
-
-
-def _point(label: str, rows: Sequence[Measurement], baselines: Sequence[str], known: _Known) -> PointSummary:
-    units = {row.metric: row.unit for row in rows}
-    ratios = PointRatios(rows, known.turns)
-    by_backend = grouped(rows, lambda row: row.backend)
-    cells = []
-    for backend in in_order(by_backend):
-        rivals = (name for name in baselines if name != (CEILING if reference_ceiling.is_limit(backend) else backend))
-        speedups = {name: ratio for name in rivals if (ratio := ratios.of(backend, name)) is not None}
-        cells.append(_cell(backend, by_backend[backend], ratios, speedups, known))
-    parameters = json.loads(rows[0].parameters)
-    return PointSummary(rows[0].workload, label, ratios.metric, units, tuple(cells), parameters, rows[0].point)
+    It is chosen from the results themselves, and the interval counts that choice.
+    """
+    found = {name: ratio for name, ratio in ratios.items() if name.startswith(RAY)}
+    if not found:
+        return None
+    return intervals.least(list(found.values())), min(found, key=lambda name: found[name].value)
 
 
-def _cell(
-    backend: str, rows: Sequence[Measurement], ratios: PointRatios, speedups: Mapping[str, Estimate], known: _Known
-) -> Cell:
-    values = list(ratios.trials[backend].values())
-    of_trials = [known.trials[key] for key in {row.trial_key for row in rows if row.ok} if key in known.trials]
-    metrics = {name: list(by_trial(rows, name).values()) for name in {row.metric: None for row in rows}}
-    means = {name: intervals.mean(of_metric) for name, of_metric in metrics.items() if of_metric}
-    found = doubts.doubts(values, of_trials, known.described.get("cpu", {}).get("cores")) if values else []
+def _point(
+    label: str, ratios: PointRatios, baselines: Sequence[str], trials: Trials, cores: int | None
+) -> PointSummary:
+    cells = tuple(_cell(backend, ratios, baselines, trials, cores) for backend in in_order(ratios.rows))
+    rows = [row for own in ratios.rows.values() for row in own]
+    units, parameters = {row.metric: row.unit for row in rows}, json.loads(rows[0].parameters)
+    return PointSummary(rows[0].workload, label, ratios.metric, units, cells, parameters, rows[0].point)
+
+
+def _cell(backend: str, ratios: PointRatios, baselines: Sequence[str], trials: Trials, cores: int | None) -> Cell:
+    rows, values = ratios.rows[backend], list(ratios.trials[backend].values())
+    rivals = (name for name in baselines if name != (CEILING if reference_ceiling.is_limit(backend) else backend))
+    speedups = {name: ratio for name in rivals if (ratio := ratios.of(backend, name)) is not None}
+    # Where one trial computed something else, the others are no result either.
+    sound = [row for row in rows if row.ok] if values else []
+    of_trials = [trials[key] for key in dict.fromkeys(row.trial_key for row in sound) if key in trials]
+    by_metric = grouped(sound, lambda row: row.metric)
+    metrics = {name: intervals.mean(list(by_trial(own, name).values())) for name, own in by_metric.items()}
+    found = doubts.doubts(values, of_trials, cores) if values else []
     passing = speedups.get(CEILING)
     if passing is not None and passing.low > 1 and passing.decides:
-        found.append(doubts.BEATS_LIMIT)
+        found.append(doubts.PASSES_CEILING)
     failed = [f"trial {row.trial}: {row.status}" for row in rows if row.is_failure and row.metric == ratios.metric]
     return Cell(
         backend=backend,
-        main=intervals.mean(values) if values else None,
-        metrics=means,
+        main=metrics.get(ratios.metric),
+        metrics=metrics,
         speedups=speedups,
         doubts=tuple(found),
         failures=tuple(dict.fromkeys(failed)),

@@ -1,15 +1,14 @@
-"""A report on the terminal: the answer on one screen, or everything."""
+"""A report on the terminal: the answer on one screen, and tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
 from harness import quantity
-from harness.report import contributed, markdown, report_tables, run_answer
+from harness.report import contributed, report_tables, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
@@ -35,9 +34,8 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
     else:
         console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
     console.print(Text(report_tables.floors(summary)))
-    if summary.failures:
-        failed = quantity.counted(len(summary.failures), "backend")
-        console.print(Text(f"Failed: {failed} at some point; see the report."))
+    if failed := summary.failures:
+        console.print(Text(f"Failed: {quantity.counted(len(failed), 'backend')} at some point; see the report."))
     for doubt in summary.doubts[:_SHOWN_DOUBTS]:
         console.print(Text(f"Doubt: {doubt}"))
     console.print(Text(f"Report: {page}"), soft_wrap=True)
@@ -70,12 +68,6 @@ def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     if any(one.weakest.starts < ENOUGH_TRIALS for one in found):
         return f"{resume} --trials {ENOUGH_TRIALS}   (more starts)"
     return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"
-
-
-def show_all(summary: Summary, console: Console) -> None:
-    """Print the whole report."""
-    console.print(Markdown(markdown.to_markdown(summary)))
-    console.print()
 
 
 def print_grid(grid: TextTable, console: Console) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness import quantity
 from harness.report.summary import OURS, Cell, PointSummary, Summary
-from harness.report.text_table import TextTable
+from harness.report.text_table import NOTHING, TextTable
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import SLOWER, standing
 from harness.stats.point_ratios import PointRatios
@@ -17,7 +17,6 @@ LOCKSTEPS, COPIES = ("lockstep-nogil", "lockstep-threads-nogil"), "limit"
 _LOOP, _LOOP_WITHOUT_GIL = "serial", "serial-nogil"
 _BY_SIZE = "broadcast_gather"
 _WORKERS = ("actors", "agents")
-_UNKNOWN = "–"
 
 
 def results(summary: Summary) -> list[tuple[PointSummary, Cell]]:
@@ -42,18 +41,19 @@ def ratio(summary: Summary, point: PointSummary, baseline: str, backend: str = T
 
 
 def losses(summary: Summary) -> Iterator[str]:
-    """A sentence on the best Ray and one on processes: at which points threads are shown to be slower."""
+    """A sentence on the best Ray and one on processes: at which measured points threads are shown to be slower."""
     found = results(summary)
-    to_ray = [cell.best_ray[0] if cell.best_ray else None for _, cell in found]
-    to_processes = [ratio(summary, point, PROCESSES) for point, _ in found]
-    for rival, ratios in (("the best Ray", to_ray), ("processes", to_processes)):
+    to_ray = [(point, best[0]) for point, cell in found if (best := cell.best_ray)]
+    to_processes = [(point, one) for point, _ in found if (one := ratio(summary, point, PROCESSES))]
+    for rival, known in (("the best Ray", to_ray), ("processes", to_processes)):
         lost = [
             f"{point.workload} {point.label}"
-            for (point, _), one in zip(found, ratios, strict=True)
-            if one is not None and standing(one, summary.floors.get(point.workload, 1.0)) == SLOWER
+            for point, one in known
+            if standing(one, summary.floors.get(point.workload, 1.0)) == SLOWER
         ]
         where = f": {'; '.join(lost)}" if lost else ""
-        yield f"Threads are slower than {rival} at {len(lost)} of {quantity.counted(len(found), 'point')}{where}."
+        if known:
+            yield f"Threads are slower than {rival} at {len(lost)} of {quantity.counted(len(known), 'point')}{where}."
 
 
 def tables(summary: Summary) -> Iterator[TextTable]:
@@ -76,16 +76,13 @@ def _speeds(title: str, summary: Summary, found: Sequence[tuple[PointSummary, Ce
         unit = "" if COPIES in ceilings else f"; {point.units[point.metric]}"
         values = (point.shown(cell, point.metric) for cell in cells)
         ratios = [ratio(summary, point, name) for name in (PROCESSES, *known)]
-        *others, interpreters = map(_told, [*ratios, ratio(summary, point, _LOOP, _LOOP_WITHOUT_GIL)])
-        best = f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else _UNKNOWN
+        ratios.append(ratio(summary, point, _LOOP, _LOOP_WITHOUT_GIL))
+        *others, interpreters = (quantity.ratio(one) if one else NOTHING for one in ratios)
+        best = f"{quantity.ratio(ray[0])} ({ray[1]})" if ray else NOTHING
         starts = quantity.from_to(cell.main.count for cell in cells if cell is not None and cell.main is not None)
         rows.append((point.workload, f"{point.label}{unit}", *values, *others, best, interpreters, starts))
     heads = [*(f"threads over {name}" for name in known), "threads over best Ray", f"{_LOOP_WITHOUT_GIL} over {_LOOP}"]
     return TextTable(title, (*columns, *heads, "starts"), tuple(rows))
-
-
-def _told(one: Estimate | None) -> str:
-    return quantity.ratio(one) if one else _UNKNOWN
 
 
 def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:

@@ -91,9 +91,12 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
 def change(before: Estimate, after: Estimate) -> Estimate:
     """How many times as large a ratio is after as before.
 
-    The sides are independent, as their blocks were not run side by side. They are taken to vary alike.
+    The sides are independent, as their blocks were not run side by side. They are taken to vary alike: their variances
+    are pooled.
     """
-    error, freedom = math.hypot(before.error, after.error), before.freedom + after.freedom
+    sides, freedom = (before, after), before.freedom + after.freedom
+    squares = sum(one.freedom * (one.freedom + 1) * one.error**2 for one in sides)
+    error = math.sqrt(squares / freedom * sum(1 / (one.freedom + 1) for one in sides)) if freedom else 0.0
     return _of_logs(math.log(after.value / before.value), error, freedom, min(before.count, after.count))
 
 

@@ -16,19 +16,22 @@ from harness.store.recorded_turns import RecordedTurns
 
 
 class PointRatios:
-    """The ratios between the backends of a point by one metric. CEILING stands for its reference ceiling."""
+    """The ratios between the backends of a point by one metric. CEILING stands for its reference ceiling.
+
+    `rows`: of each backend. `trials`: the values of each backend by trial.
+    """
 
     def __init__(self, rows: Sequence[Measurement], taken: RecordedTurns) -> None:
         present = {row.metric: None for row in rows}
         self.metric = next(name for name in (*MAIN_METRICS, *present) if name in present)
-        self._rows = grouped(rows, lambda row: row.backend)
+        self.rows = grouped(rows, lambda row: row.backend)
         self._point = rows[0].point
         self._taken = taken
         self._faster_is_more = self.metric in HIGHER_IS_BETTER
         # Where one trial computed something else, the others are no result either.
         self.trials = {
             backend: {} if any(digests.is_disagreement(row.status) for row in own) else by_trial(own, self.metric)
-            for backend, own in self._rows.items()
+            for backend, own in self.rows.items()
         }
 
     def of(self, backend: str, baseline: str) -> Estimate | None:
@@ -60,7 +63,7 @@ class PointRatios:
         """The time that the metric leaves out of a backend's round: of an overhead the simulated work."""
         if self.metric != "overhead":
             return 0.0
-        rounds, counted = (by_trial(self._rows[backend], name) for name in ("round_time", self.metric))
+        rounds, counted = (by_trial(self.rows[backend], name) for name in ("round_time", self.metric))
         both = rounds.keys() & counted.keys()
         return fmean(rounds[trial] - counted[trial] for trial in both) if both else 0.0
 

@@ -10,7 +10,6 @@ from harness.store.trial_records import TrialRecord
 
 REFERENCE_BACKEND = "serial"
 
-_DIGEST_CHARACTERS = 8
 _DIFFERS = "digest differs: "
 
 
@@ -41,12 +40,7 @@ def _of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
         expected, votes = Counter(first.values()).most_common(1)[0]
         whose = "most backends have"
         if votes * 2 <= len(first):
-            opinions = ", ".join(f"{backend} {_short(digest)}" for backend, digest in sorted(first.items()))
+            opinions = ", ".join(f"{backend} {digest[:8]}" for backend, digest in sorted(first.items()))
             return dict.fromkeys(digests, f"{_DIFFERS}no majority among {opinions}")
-    told = f"{whose} {_short(expected)}"
-    return {key: f"{_DIFFERS}{_short(own)}, {told}" for key, own in digests.items() if own != expected}
-
-
-def _short(digest: str) -> str:
-    # A digest has two parts, of the verified run and of the timed one's final state: either may differ.
-    return "-".join(part[:_DIGEST_CHARACTERS] for part in digest.split("-"))
+    told = f"{whose} {expected[:8]}"
+    return {key: f"{_DIFFERS}{own[:8]}, {told}" for key, own in digests.items() if own != expected}

@@ -45,6 +45,10 @@ class _Session(TypedDict, total=False):
     variables: dict[str, str]
 
 
+class _Interpreter(TypedDict, total=False):
+    packages: dict[str, str]
+
+
 class _Description(TypedDict, total=False):
     """Fields that readers rely on where they are there. There are more."""
 
@@ -54,7 +58,7 @@ class _Description(TypedDict, total=False):
     kernel: str
     interpreter: dict[str, str | bool]
     packages: dict[str, str]
-    interpreters: dict[str, dict[str, Any]]
+    interpreters: dict[str, _Interpreter]
     sessions: list[_Session]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from harness.grouping import grouped
 from harness.plan.grid import Point
-from harness.plan.metrics import work
+from harness.plan.metrics import simulated_ns, work
 from harness.store.recorded_turns import RecordedTurn
 from harness.store.row import Count, Finite, OfPoint, OfTrial, Text, one_of
 from harness.store.status import OK, one_line
@@ -95,7 +95,5 @@ def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> di
         "cpu_time": sum(turn.cpu_ns for turn in turns) / sum(turn.rounds for turn in turns) / per_round,
     }
     if hasattr(task, "work_seconds"):
-        # How long the simulated work takes on these workers, None for one per member, if nothing else takes time.
-        turns_of_work = -(-task.members // (trial.workers or task.members))
-        values["overhead"] = round_ns - turns_of_work * float(task.work_seconds) * 1e9
+        values["overhead"] = round_ns - simulated_ns(task, trial.workers)
     return {name: float(value) for name, value in values.items()}

@@ -23,8 +23,8 @@ class ScalingRow(OfPoint):
     - `predicted_here`: the same on the cores that there are
     - `measured`: over the serial loop
 
-    `trials`: how many repetitions the number is of. `speedup`: the median, of ratios paired by trial if measured.
-    `low` and `high`: its 95 % interval.
+    `trials`: how many repetitions the number is of. `speedup`: their geometric mean, of ratios of neighbouring turns if
+    measured. `low` and `high`: its 95 % interval.
     """
 
     run_id: str

@@ -13,9 +13,11 @@ from benchmarks.kernel_claims import __main__ as command
 from benchmarks.kernel_claims.claim import Claim, claim, lines
 from benchmarks.kernel_claims.processes import process_ns
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
+from benchmarks.structures import Star
 from harness.measure.block import Measured
 from harness.measure.measured_processes import Subject
 from harness.measure.turn import Turn
+from reactorlib import elaborate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,10 +32,10 @@ def test_every_part_prints_its_lines():
     assert about.startswith("Python 3.")
     _, count = re.search(r"(\d+) of (\d+) lines fail", done.stdout).groups()
     verdicts = [line.split()[0] for line in lines[: int(count)]]
-    assert set(verdicts) <= {"PASS", "OPEN", "FAIL", "INFO", "SKIP"}
+    assert set(verdicts) <= {"PASS", "OPEN", "FAIL", "INFO"}
     parts = {*PARTS, *command.ONCE}
     assert {part for part in parts if f"measuring {part} ..." in done.stderr} == parts
-    judged = " ".join(line for verdict, line in zip(verdicts, lines, strict=False) if verdict not in ("INFO", "SKIP"))
+    judged = " ".join(line for verdict, line in zip(verdicts, lines, strict=False) if verdict != "INFO")
     named = "16", "clients", "trace", "hello world", "growth", "elaborating", "starting", "waiting timer", "walked"
     assert [name for name in named if name not in judged] == []
 
@@ -47,7 +49,7 @@ def test_every_part_prints_its_lines():
         (Claim("a", [2.0], "x", at_most=4), "PASS"),
         (Claim("a", [5.0], "x", at_most=4), "FAIL"),
         (Claim("a", [2.0], "x"), "INFO"),
-        (Claim("a", [], "x", at_most=4), "SKIP"),
+        (Claim("a", [], "x"), "FAIL"),
     ],
     ids=lambda value: value.verdict if isinstance(value, Claim) else None,
 )
@@ -60,14 +62,14 @@ def test_the_table_has_a_line_for_each_claim():
         [
             Claim("a reaction", [0.1, 0.3, 0.2], "us", at_most=0.25),
             Claim("half the time", [0.75], "x", at_most=0.5, note="busy"),
-            Claim("absent", [], "x", at_most=0.5, note="not installed"),
+            Claim("broken", [], "x", at_most=0.5, note="out of order"),
         ]
     ).splitlines()
     assert [" ".join(line.split()) for line in found] == [
         "claim median limit range",
         "PASS a reaction 0.200 us at most 0.250 0.100 – 0.300",
         "FAIL half the time 0.750 x at most 0.500 busy",
-        "SKIP absent - at most 0.500 not installed",
+        "FAIL broken - at most 0.500 out of order",
     ]
 
 
@@ -95,13 +97,18 @@ def test_a_row_is_made_of_the_costs_of_its_paths_block_by_block(row, figures, un
     assert (made.figures, made.unit) == (pytest.approx(figures), unit)
 
 
-def test_a_path_that_cannot_run_is_a_line_without_figures():
-    missing = Measured(Subject("idle", {}), failure="ImportError: no such runtime")
-    made = claim(Row("a", cost(paths.idle), at_most=1), [{cost(paths.idle).name: missing}])
-    assert (made.verdict, made.note) == ("SKIP", "ImportError: no such runtime")
+def test_a_path_that_does_not_run_is_a_failure_without_figures():
+    broken = Measured(Subject("idle", {}), failure="RuntimeError: out of order")
+    made = claim(Row("a", cost(paths.idle), at_most=1), [{cost(paths.idle).name: broken}])
+    assert (made.verdict, made.note) == ("FAIL", "RuntimeError: out of order")
 
 
-def test_a_failing_claim_fails_the_command(monkeypatch, capsys):
+def test_without_a_trace_nothing_of_one_is_in_a_schedule():
+    source = elaborate(Star, clients=16).source()
+    assert [name for name in ("record(", "clock(", "note(") if name in source] == []
+
+
+def test_a_failing_claim_fails_the_command_and_an_unknown_part_is_refused(monkeypatch, capsys):
     def part(size):
         yield Claim("a reaction", [2.0], "us", at_most=1)
         yield Claim("a tag", [2.0], "us", at_most=4)
@@ -109,9 +116,6 @@ def test_a_failing_claim_fails_the_command(monkeypatch, capsys):
     monkeypatch.setitem(command.ONCE, "one", part)
     assert command.main(["one"]) == 1
     assert capsys.readouterr().out.endswith("1 of 2 lines fail\n  a reaction\n")
-
-
-def test_an_unknown_part_is_refused(capsys):
     with pytest.raises(SystemExit):
         command.main(["fanout"])
     assert "no part fanout: one of fan-out" in capsys.readouterr().err

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from functools import partial
 
-import gymnasium
 import pytest
 
 from benchmarks import pool_dispatch, ray_options
@@ -42,9 +41,3 @@ def test_torchrl_makes_rounds(way: str) -> None:
 
     code = f"from benchmarks.pool_dispatch import *; run(Meter(1, 2, laps=2), {way!r}, 'cheap')"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
-
-
-def test_waiting_environments_have_episodes() -> None:
-    envs: gymnasium.Env = Waiting(0.0, 0.0, 2)
-    envs.reset()
-    assert [envs.step(0)[2] for _ in range(2)] == [False, True]

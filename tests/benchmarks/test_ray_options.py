@@ -22,6 +22,15 @@ def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, c
     assert told[f"{failing} no memory"] == len(SIZES)
 
 
+def test_every_thread_of_a_process_is_bound():
+    code = "import os, threading; from benchmarks.ray_options import _bind; core = min(os.sched_getaffinity(0)); "
+    code += "threading.Thread(target=threading.Event().wait, daemon=True).start(); _bind(None, core); "
+    code += "threads = map(int, os.listdir('/proc/self/task')); "
+    code += "print(*{cpu for thread in threads for cpu in os.sched_getaffinity(thread)} - {core})"
+    done = execute([sys.executable, "-c", code], cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("backend", "option", "size"), first(1, product(BACKENDS, OPTIONS, SIZES), "a Ray of its own for each option")

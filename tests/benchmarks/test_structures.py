@@ -35,6 +35,8 @@ def test_reactions_per_tag(name):
     assert [per_tag[tag] for tag in steady] == [reactions] * len(steady)
     assert len(steady) in (TAGS + 1, TAGS)
     assert meter.next_lap() == 0
+    laps = Meter(warmup=5, tags=10, laps=2)
+    assert [laps.next_lap(), laps.next_lap(), laps.next_lap()] == [10, 10, 0]
 
 
 @pytest.mark.parametrize("name", ONCE)
@@ -48,8 +50,3 @@ def test_a_shape_of_overhead_ends_after_the_last_lap(shape):
     meter = Meter(warmup=1, tags=2, laps=2)
     paths.overhead(meter, shape, messages=3)
     assert meter.next_lap() == 0
-
-
-def test_there_are_as_many_laps_as_asked_for_after_the_warm_up():
-    laps = Meter(warmup=5, tags=10, laps=2)
-    assert [laps.next_lap(), laps.next_lap(), laps.next_lap()] == [10, 10, 0]

@@ -77,12 +77,17 @@ def _panel(places: Mapping[_Place, Mapping[str, Estimate]], row: Sequence[_Place
 
 
 def _told(curves: Mapping[str, Points], label: str, text: Callable[[float], str]) -> str:
-    """From which value of an axis on the best of Ray's backends is within 10 %."""
+    """From which value of an axis on, or else at which values, the best of Ray's backends is within 10 %."""
     xs = sorted({x for points in curves.values() for x in points})
     best = {x: min((points[x] for points in curves.values() if x in points), key=lambda one: one.value) for x in xs}
-    reached = [x for x in xs if all(best[later].value <= _AS_GOOD for later in xs if later >= x)]
+    within = [x for x in xs if best[x].value <= _AS_GOOD]
+    reached = [x for x in within if all(later in within for later in xs if later >= x)]
     if reached:
-        return f"{label[0].upper()}{label[1:]}: from {text(reached[0])} on"
-    last = best[xs[-1]]
-    word = TOO_FEW if not last.decides else "undecided" if last.low <= _AS_GOOD else "Ray is not within 10 %"
-    return f"{label[0].upper()}{label[1:]}: {word} up to {text(xs[-1])}"
+        told = f"from {text(reached[0])} on"
+    elif within:
+        told = f"Ray is within 10 % at {', '.join(map(text, within))}"
+    else:
+        last = best[xs[-1]]
+        word = TOO_FEW if not last.decides else "undecided" if last.low <= _AS_GOOD else "Ray is not within 10 %"
+        told = f"{word} up to {text(xs[-1])}"
+    return f"{label[0].upper()}{label[1:]}: {told}"

@@ -17,6 +17,15 @@ from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
 
 # These change how long something is measured, not what.
 _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
+NAMES = {
+    "gym_sampling": "Gymnasium",
+    "atari_sampling": "Atari",
+    "q_learning": "Q-learning",
+    "multi_agent": "Traffic Junction",
+    "ppo": "PPO",
+    "broadcast_gather": "Broadcast and gather",
+    "overhead": "No-op reactions",
+}
 # The parameters that a figure names; the others are hyperparameters.
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
 NS = 1e9
@@ -70,6 +79,12 @@ def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -
     return PointSet(tuple(by_place[place] for place in places), json.loads(best), len(chosen) - len(places))
 
 
+def panel_title(workload: str, parameters: Mapping[str, Any], *named: str) -> str:
+    """The workload with its environment, and the values of some parameters."""
+    told = quantity.sentence({name: parameters[name] for name in named if name in parameters})
+    return ", ".join(filter(None, (f"{NAMES.get(workload, workload)} {parameters.get('env') or ''}".strip(), told)))
+
+
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
     """Larger for a setting that figures prefer: arrays, an environment at its own pace, one step per message, then
     many actors and bytes.
@@ -97,10 +112,10 @@ def backends(
 ) -> list[str]:
     """The loop, reactors on all cores, each Ray that is the best at one of these points, and the ceiling.
 
-    `everything`: all backends, as where there are no reactors on all cores. Without ceiling, `also` these.
+    `everything`: all backends, as where reactors on all cores have no result. Without ceiling, `also` these.
     """
     present = in_order(cell.backend for point in points for cell in point.cells if cell.main)
-    ours = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
+    ours = [cell for point in points if (cell := point.cell(summary.ours)) is not None and cell.main]
     best = {found[1] for cell in ours if (found := cell.best_ray) is not None}
     chosen = {LOOP, summary.ours, *best, *also}
     return [
@@ -116,7 +131,7 @@ def time_of(units: float) -> Value:
 
 
 def chart(title: str, subtitle: str, panels: Iterable[BarPanel | LinePanel], *notes: str) -> Chart | None:
-    """A figure, whose first note says of how many starts its own numbers are; None without a panel."""
+    """A figure, whose first note says of how many starts its own numbers are, if any; None without a panel."""
     drawn, estimates = tuple(panels), []
     for panel in drawn:
         if isinstance(panel, BarPanel):
@@ -124,7 +139,7 @@ def chart(title: str, subtitle: str, panels: Iterable[BarPanel | LinePanel], *no
         else:
             own = (points for name, points in panel.curves.items() if not name.startswith(_PUBLISHED))
             estimates += [one for points in own for one in points.values()]
-    return Chart(title, subtitle, drawn, (starts_note(estimates), *notes)) if drawn else None
+    return Chart(title, subtitle, drawn, tuple(filter(None, (starts_note(estimates), *notes)))) if drawn else None
 
 
 def bars(values: Mapping[str, Estimate], text: Callable[[float], str], *, most_first: bool = False) -> tuple[Bar, ...]:
@@ -198,13 +213,14 @@ def published_note(condition: str) -> str:
 
 
 def starts_note(estimates: Iterable[Estimate], shown_by: str = "whiskers") -> str:
-    """Of how many starts the numbers are, and whether that is enough for intervals."""
-    counts = {one.count for one in estimates}
-    fewest, most = min(counts), max(counts)
-    number = f"{quantity.from_to(counts)} start{'' if most == 1 else 's'}"
-    if most <= FEW:
+    """Of how many starts the numbers are, and whether that is enough for intervals. Empty without a number."""
+    counts = sorted({one.count for one in estimates})
+    if not counts:
+        return ""
+    number = f"{quantity.from_to(counts)} start{'' if counts[-1] == 1 else 's'}"
+    if counts[-1] <= FEW:
         return f"Means of {number}, too few for an interval."
-    return f"Means of {number}; {shown_by}: 95 % intervals" + (", from three starts on." if fewest <= FEW else ".")
+    return f"Means of {number}; {shown_by}: 95 % intervals" + (", from three starts on." if counts[0] <= FEW else ".")
 
 
 def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str, otherwise: str) -> str:

@@ -9,17 +9,6 @@ from harness.stats.intervals import Estimate
 from harness.stats.reference_ceiling import CEILING, is_limit
 from plots.chart import REST, WORK, Bar, BarPanel, Chart, Scale
 
-_NAMES = {
-    "gym_sampling": "Gymnasium",
-    "atari_sampling": "Atari",
-    "q_learning": "Q-learning",
-    "multi_agent": "Traffic Junction",
-    "ppo": "PPO",
-    "broadcast_gather": "Broadcast and gather",
-    "overhead": "No-op reactions",
-}
-_SIZES = ("actors", "agents")
-
 
 def _chosen(summary: Summary, has: Callable[[Cell], Estimate | None]) -> list[PointSummary]:
     """One point of each workload and environment: the one with most to show."""
@@ -28,16 +17,14 @@ def _chosen(summary: Summary, has: Callable[[Cell], Estimate | None]) -> list[Po
         return sum(has(cell) is not None for cell in point.cells)
 
     return shared.best_of(
-        (point for point in summary.points if point.workload in _NAMES and shown(point)),
+        (point for point in summary.points if point.workload in shared.NAMES and shown(point)),
         lambda point: (point.workload, point.parameters.get("env")),
         lambda point: (shown(point), shared.preference(point.parameters)),
     )
 
 
 def _title(point: PointSummary) -> str:
-    named = " ".join(filter(None, (_NAMES[point.workload], str(point.parameters.get("env") or ""))))
-    size = quantity.sentence({name: point.parameters[name] for name in _SIZES if name in point.parameters})
-    return f"{named}, {size}" if size else named
+    return shared.panel_title(point.workload, point.parameters, "actors", "agents")
 
 
 def round_time(summary: Summary, *, everything: bool) -> Chart | None:

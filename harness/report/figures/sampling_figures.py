@@ -7,11 +7,11 @@ from typing import Any
 from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.figures.figure_points import Value
-from harness.report.summary import LOOP, RAY, RAY_PAPER, PointSummary, Summary
+from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary, least_over_ray
 from harness.stats import reference_ceiling
 from plots.chart import Chart, LinePanel, Scale
 
-NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
+_SAMPLING = ("gym_sampling", "atari_sampling")
 _OURS = "reactor-vector"
 _RIVALS = ("gymnasium-sync", "gymnasium-async", "sb3-subproc", "torchrl-parallel", "tianshou-shmem")
 # These run other code than the environments' Python.
@@ -20,7 +20,7 @@ _OTHER_CODE = ("envpool", "ale-vector")
 
 def _by_step(summary: Summary) -> tuple[str, dict[float, PointSummary]]:
     """The parameters that the sampling workloads share, and their points by a step's time in a plain loop, in ns."""
-    found = [shared.sweep(summary, name, "throughput", ["env"]) for name in NAMES]
+    found = [shared.sweep(summary, name, "throughput", ["env"]) for name in _SAMPLING]
     points = {}
     for point in (point for one in found for point in one.points):
         loop = point.cell(LOOP)
@@ -63,12 +63,13 @@ def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
     """Up to which step time no Ray gains on the loop, and where one does, by whole intervals."""
     reached, gained = None, None
     for step_ns, point in points.items():
-        leads = [cell.speedups[LOOP] for cell in point.cells if cell.backend.startswith(RAY) and LOOP in cell.speedups]
-        rays = [one for one in leads if one.decides]
-        if rays and gained is None and max(one.high for one in rays) < 1:
-            reached = step_ns
-        elif rays and gained is None and max(one.low for one in rays) > 1:
-            gained = step_ns
+        of_loop = {cell.backend: cell.speedups[LOOP].inverse() for cell in point.cells if LOOP in cell.speedups}
+        found = least_over_ray(of_loop)
+        if found and found[0].decides and gained is None:
+            if found[0].low > 1:
+                reached = step_ns
+            elif found[0].high < 1:
+                gained = step_ns
     where = shared.on_cores(summary)
     if reached is None:
         return f"{where}: what a step of an environment costs, by how long the environment takes"
@@ -85,7 +86,7 @@ def throughput(summary: Summary, *, everything: bool, workload: str) -> Chart | 
     """Observations per second on each backend, a panel for each environment of the workload."""
     found = shared.sweep(summary, workload, "throughput", ["env"])
     return shared.bar_chart(
-        summary, found, NAMES[workload], Scale("observations/s"), lambda point: str(point.parameters["env"]),
+        summary, found, shared.NAMES[workload], Scale("observations/s"), lambda point: str(point.parameters["env"]),
         everything=everything, text=quantity.compact, most_first=True,
         # The paper leaves an environment's version out.
         beside=lambda point: shared.published_at(workload, str(point.parameters["env"]).partition("-")[0]),

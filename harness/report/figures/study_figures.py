@@ -17,7 +17,6 @@ from plots.chart import REST, WORK, Bar, BarPanel, Chart, LinePanel, Points, Sca
 
 # From this on the recording changes a round so much that its parts have to be read with care.
 _MARKED = 1.5
-_NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # the parameters in a panel's title
 _MEASURED = "reactor-processes"
 
 
@@ -33,7 +32,7 @@ def breakdown(summary: Summary, **_: bool) -> Chart | None:
     if not best:
         return None
     scale = Scale("% of a round")
-    panels = [BarPanel(_point_title(at), scale, tuple(sorted(points[at], key=_working, reverse=True))) for at in best]
+    panels = [BarPanel(_title(at), scale, tuple(sorted(points[at], key=_working, reverse=True))) for at in best]
     bars = [bar for panel in panels for bar in panel.bars]
     notes = [
         "At the end of a bar: such a round without recording, a median over starts.",
@@ -71,11 +70,8 @@ def _phases_found(bars: Sequence[Bar]) -> str:
     return f"Communication is {of_rays} of a round on Ray, {of_ours} on reactors"
 
 
-def _point_title(point: tuple[str, str]) -> str:
-    setting = json.loads(point[1])
-    named = {name: setting[name] for name in _NAMED if name in setting}
-    env = f" {setting['env']}" if "env" in setting else ""
-    return f"{point[0].replace('_', ' ')}{env}: {quantity.sentence(named)}"
+def _title(point: tuple[str, str]) -> str:
+    return shared.panel_title(point[0], json.loads(point[1]), "actors", "agents", "object_bytes", "steps_per_message")
 
 
 def scaling(summary: Summary, **_: bool) -> Chart | None:
@@ -108,7 +104,7 @@ def _scaling_panel(point: tuple[str, str], rows: Sequence[ScalingRow]) -> LinePa
     }
     measured = max(curves.get(_MEASURED, {}), default=None)
     return LinePanel(
-        _point_title(point), Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
+        _title(point), Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
         measured_until=measured,
     )  # fmt: skip
 

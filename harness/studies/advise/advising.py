@@ -32,17 +32,6 @@ _BAR = 24  # characters
 Answered = Mapping[str, Any]  # as of `Answer.as_json`
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add the options of `advise`."""
-    add = command.add_argument
-    add("--env", required=True, metavar="NAME", help="the environment; see the examples")
-    add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
-    add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
-    add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
-    add("--output", type=Path, metavar="DIR", help=f"for picture and JSON (default: one below {OUTPUT})")
-    add("--json", action="store_true", help="print the answer as JSON")
-
-
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Measure and answer; the exit status. `console`: for progress. Raises UsageError and ParameterError."""
     task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})

@@ -1,6 +1,5 @@
 """The cost of a round on each backend with the user's environment: all of them in turns with a plain loop."""
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +11,13 @@ from harness.measure.measured_processes import Subject, workload_order
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.studies.advise.profile import WORKLOAD, Profile
+from reactorlib.cpus import gil_enabled
 
 LOOP = "serial"
 AGAIN = "serial again"
 LIMIT = "lockstep"
 POOLED = "ray-pooled"
-REACTORS = "reactor-processes" if getattr(sys, "_is_gil_enabled", lambda: True)() else "reactor-threads"
+REACTORS = "reactor-processes" if gil_enabled() else "reactor-threads"
 # From the simplest to what asks most of a program; the simplest of those that are as fast is recommended.
 CHOICES = (LOOP, "gymnasium-async", "reactor-vector", REACTORS, POOLED, "ray-pooled-compiled")
 _EFFORT = Effort(sweeps=8, fewest=4, longest_s=25.0, warmup_s=(0.3, 4.0), limit_s=120.0)
@@ -85,14 +85,14 @@ def run(
     subjects += [_subject(AGAIN, LOOP, parameters, verified), _subject(LIMIT, LIMIT, parameters, 0)]
     subjects.append(_subject(batched(steps), POOLED, {**parameters, "steps_per_message": steps}, 0))
     blocks: list[Mapping[str, Measured]] = []
-    while not blocks or (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks) < seconds:
+    while True:
         effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)
         found = block.run(subjects, effort, f"advise {len(blocks)}", starts=lambda one: tell(one.name))
         blocks.append(found)
-        if found[LOOP].failure:
-            break
+        needed_s = (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks)
+        if found[LOOP].failure or (needed_s >= seconds and len(blocks) not in range(2, _BLOCKS)):
+            return MeasuredChoices(blocks, steps)
         subjects = [one.subject for one in found.values() if not one.failure]
-    return MeasuredChoices(blocks, steps)
 
 
 def _subject(name: str, backend: str, parameters: Mapping[str, Any], verified: int) -> Subject:

@@ -32,13 +32,9 @@ _LOOK_SECONDS = 0.5
 _LONGEST_LOOK_SECONDS = 15.0
 
 
-@contextlib.contextmanager
-def recordable() -> Iterator[None]:
+def recordable() -> contextlib.AbstractContextManager[object]:
     """Have Ray started so that it can be recorded, in every run inside."""
-    from workloads import ray_session
-
-    with mock.patch.dict(ray_session.ADDED, VARIABLES):
-        yield
+    return mock.patch.dict("workloads.ray_session.ADDED", VARIABLES)
 
 
 @contextlib.contextmanager

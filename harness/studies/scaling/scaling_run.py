@@ -100,7 +100,7 @@ class _Point:
     def _subject(self, name: str, backend: str, **options: int) -> Subject:
         point = self.point
         order = workload_order(point.workload, backend, point.values, point.verify_rounds, **options)
-        return Subject(name, order, matched=True)
+        return Subject(name, order, matched=True, pinned=backend == SERIAL)  # memory decides how many live beside it
 
 
 def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:

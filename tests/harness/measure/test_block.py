@@ -108,9 +108,12 @@ def test_all_take_one_turn_in_every_sweep_in_an_order_that_is_drawn_anew_and_rep
 
 def test_the_warm_up_ends_when_the_turns_no_longer_drift():
     drifting = [int(10_000 * 0.9**index) for index in range(20)]
-    quick, slow = run(subject("quick"), subject("slow", *drifting, *[drifting[-1]] * 100))
+    noise = [1_000 + 200 * (index % 2) for index in range(60)]  # which is no drift
+    slowly = subject("slow", *drifting, *[drifting[-1]] * 100)
+    quick, slow, noisy = run(subject("quick"), slowly, subject("noisy", *noise))
     assert (quick.steady, quick.warmup_turns) == (True, 8)
     assert slow.steady
+    assert noisy.steady
     assert slow.warmup_turns > 20
     lengths = [turn.round_ns for turn in slow.turns.values()]
     assert set(lengths) == {drifting[-1]}
@@ -130,20 +133,11 @@ def test_the_lead_is_as_long_as_a_subject_takes_to_run_as_it_does_without_rests_
     assert leads == {"alone": ({0}, [1, 1]), "waits": ({0}, [2, 2]), "spins": ({0}, [3, 3])}
 
 
-def test_noise_is_no_drift():
-    noisy = [1_000 + 200 * (index % 2) for index in range(60)]
-    (found,) = run(subject("a", *noisy))
-    assert found.steady
-
-
 def test_what_fails_leaves_the_block_and_the_others_go_on():
     bad, good = run(subject("bad", *[1_000] * 10, None), subject("good"))
     assert (bad.failure, good.failure) == ("scripted", "")
     assert len(good.turns) == 6
     assert FakeRunning.alive == set()
-
-
-def test_a_block_in_which_all_fail_is_over():
     assert [one.failure for one in run(subject("bad", None), subject("worse", None))] == ["scripted", "scripted"]
 
 
@@ -155,10 +149,7 @@ def test_where_memory_is_short_those_that_are_not_pinned_live_one_after_the_othe
     sweeps = [{sweep for sweep, _ in one.turns} for one in (x, y, z)]
     assert sorted(map(min, sweeps)) == [0, 6, 12]
     assert all({sweep for sweep, _ in one.turns} == set(range(18)) for one in light)
-
-
-def test_where_there_is_memory_all_live_together():
-    run(subject("a"), *[subject(name, pinned=False, bytes=1) for name in ("x", "y", "z")])
+    run(subject("a"), *[subject(name, pinned=False, bytes=1) for name in ("x", "y", "z")])  # for which there is room
     assert FakeRunning.most == 4
 
 
@@ -184,6 +175,15 @@ def test_two_that_compute_in_one_thread_are_compared_by_cpu_time(ours, clock):
         for name, alone, wall, cpu in (("a", ours, 20, 30), ("b", True, 10, 10))
     )
     assert [math.exp(ratio) for ratio in block.log_ratios(above, below)] == [pytest.approx(times[clock])]
+
+
+def test_two_that_took_no_turns_in_one_sweep_are_compared_by_their_means():
+    above, below, none = (
+        block.Measured(Subject("", {}), turns={(sweep, 0): Turn(1, wall, 1) for sweep, wall in taken.items()})
+        for taken in ({0: 13, 1: 43}, {2: 9}, {})
+    )
+    assert block.log_ratios(above, below, (3, 4)) == [pytest.approx(math.log(20 / 5))]  # of 10 and 40, and of 5
+    assert block.log_ratios(above, none) == []
 
 
 def test_an_interruption_ends_all(monkeypatch):

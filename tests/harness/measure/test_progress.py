@@ -8,12 +8,9 @@ import pytest
 from rich.console import Console
 
 from harness.measure import progress
-from harness.measure.block import Measured
 from harness.measure.forecast import Forecast
-from harness.measure.measured_processes import Subject
 from harness.measure.progress import Display
-from harness.measure.turn import Turn
-from harness.plan.selection import Setting, select
+from harness.plan.selection import Setting
 from harness.store.trial_records import TrialRecord
 
 
@@ -34,7 +31,7 @@ def test_a_line_for_each_failure_and_each_block(trials):
         display.trial_begins(trials[0])
         display.trial_ends(trials[0], record(trials[0], 4.0))
         display.trial_ends(trials[1], record(trials[1], 2.0, "no [luck]"))
-        display.block_ends(trials[0].point, {})
+        display.block_ends(trials[0].point)
         display.note("something [else]")
     assert output.getvalue().splitlines() == [
         "fake good actors=2 serial trial 0: FAILED no [luck]",
@@ -50,7 +47,7 @@ def test_what_is_left_is_no_more_than_a_budget_allows(built, monkeypatch, budget
     with Display(Console(file=output, width=300), trials, Forecast(), budget_s) as display:
         clock[0] = 10.0
         display.trial_ends(trials[0], record(trials[0], 5.0))
-        display.block_ends(trials[0].point, {})
+        display.block_ends(trials[0].point)
     assert output.getvalue().endswith(f": {left_s} s left\n")
 
 
@@ -64,34 +61,3 @@ def test_a_bar_on_a_terminal(trials):
         display.trial_begins(trials[2])
     assert "2/4" in output.getvalue()
     assert "fake good actors=5 reactor-inline trial 0  8 s left" in output.getvalue()
-
-
-def measured(name, round_us):
-    turns = {(sweep, 0): Turn(10, round(10_000 * round_us * (1 + sweep % 2 / 1000)), 1) for sweep in range(12)}
-    return name, Measured(Subject(name, {}), turns=turns)
-
-
-def test_what_is_known_of_a_point_is_said_after_every_block_but_nothing_of_who_failed(trials):
-    output = io.StringIO()
-    name, failed = measured("ray-paper", 80)
-    failed.failure = "died in its last turn"
-    with Display(Console(file=output, width=300), trials, Forecast()) as display:
-        point = trials[0].point
-        one = [measured("serial", 20), measured("ray-paper", 80), measured("ray-paper again", 78)]
-        display.block_ends(point, dict(one))
-        display.block_ends(point, dict([*one, measured("reactor-inline", 10)]))
-        display.block_ends(trials[2].point, dict([measured("serial", 5), (name, failed)]))
-        display.block_ends(trials[2].point, dict([measured("reactor-inline", 20), ("serial", failed)]))
-    assert output.getvalue().splitlines() == [
-        "fake good actors=2: by now, in times the speed of serial: ray-paper 0.25x; 20 s left",
-        "fake good actors=2: by now, in times the speed of serial: reactor-inline 2.00x, ray-paper 0.25x; 20 s left",
-        *["fake good actors=5: 20 s left"] * 2,
-    ]
-
-
-def test_of_simulated_work_nothing_is_told_as_a_speed():
-    (point,) = select("quick", workloads=["broadcast_gather"], settings=[Setting("work_seconds", ("0.5",))]).grid.points
-    output = io.StringIO()
-    with Display(Console(file=output, width=300), [], Forecast()) as display:
-        display.block_ends(point, dict([measured("serial", 20), measured("ray-paper", 80)]))
-    assert "speed" not in output.getvalue()

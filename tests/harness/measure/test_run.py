@@ -114,7 +114,9 @@ def test_a_directory_in_the_place_of_the_latest_is_told_and_kept(harness):
 def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
     done = harness("run", *TWO, "--trials", "3", "--dry-run")
     assert done.returncode == 0
-    assert re.fullmatch(r"6 trials, each at most 3 min; together about \d+ .*", done.stdout.splitlines()[-1])
+    told = "6 trials, at most 3 min for each thing that a trial is asked; together about "
+    assert re.fullmatch(rf"{told}\d+ .*", done.stdout.splitlines()[-1])
+    assert "}: 1 trial of serial, reactor-inline\n" in harness("run", *ONE, "--dry-run").stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -128,9 +130,7 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
     done = harness("run", *output, "--resume", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert {file: file.read_bytes() for file in Path().rglob("*") if file.is_file()} == before
-    assert done.stdout.splitlines()[-1].startswith(
-        "4 trials, each at most 3 min; "
-    )  # both blocks of the one that raises
+    assert done.stdout.splitlines()[-1].startswith("4 trials, ")  # both blocks of the one that raises
     assert "4 trials into" in harness("run", *output, "--resume").stderr
 
 

@@ -1,12 +1,16 @@
-"""Which subjects a block has, and how they live beside each other."""
+"""Which subjects a block has, how they live beside each other, and which of their logs stay."""
 
+import sys
 from types import SimpleNamespace
 
 import pytest
 
 from harness.measure import runner
+from harness.measure.block import Measured
+from harness.measure.kept import Kept
 from harness.measure.runner import Budget
 from harness.plan.grid import Trial
+from harness.store.run_directory import RunDirectory
 from tests.harness import runs
 
 
@@ -17,13 +21,10 @@ from tests.harness import runs
         (10 * 2**20, "reactor-processes", True),
         (10 * 2**20, "ray-tuned", False),
         (500 * 10**6, "serial", False),
-        (500 * 10**6, "reactor-processes", False),
         (500 * 10**6, "ray-tuned", False),
     ],
 )
-def test_backends_whose_arrays_take_much_of_the_memory_need_not_live_together(
-    object_bytes, backend, pinned, monkeypatch
-):
+def test_backends_whose_arrays_take_much_memory_need_not_live_together(object_bytes, backend, pinned, monkeypatch):
     monkeypatch.setattr(runner.psutil, "virtual_memory", lambda: SimpleNamespace(total=24 * 2**30))
     values = {"actors": 16, "object_bytes": object_bytes}
     (point,) = runs.grid(trials=1, points=[("broadcast_gather", values)]).points
@@ -34,7 +35,6 @@ def test_backends_whose_arrays_take_much_of_the_memory_need_not_live_together(
     ("workload", "backend", "again", "kept"),
     [
         ("gym_sampling", "ray-pooled", False, True),
-        ("gym_sampling", "ray-pooled-compiled", False, True),
         ("gym_sampling", "ray-pooled", True, False),
         ("gym_sampling", "ray-pooled-nodes", False, False),
         ("gym_sampling", "reactor-processes", False, False),
@@ -44,6 +44,24 @@ def test_backends_whose_arrays_take_much_of_the_memory_need_not_live_together(
 def test_ray_s_drivers_are_kept_unless_their_arrays_fill_a_store(workload, backend, again, kept):
     (point,) = runs.grid(trials=1, points=[(workload, {"actors": 4})]).points
     assert runner.subject_of(Trial(point, backend, 0), again).kept == kept
+
+
+def test_the_log_of_a_failure_stays_when_the_next_point_succeeds(tmp_path, monkeypatch):
+    points = [("gym_sampling", {"actors": actors}) for actors in (2, 3)]
+    chosen = runs.grid(backends=("ray-pooled",), trials=1, points=points)
+    results, failures = RunDirectory(tmp_path, "a-run", chosen, {}, {"": sys.executable}), ["no memory", ""]
+
+    def run(subjects, _effort, _seed, logs, *_):
+        failure = failures.pop(0)
+        for subject in subjects:
+            logs(subject).write_text(failure or "well")
+        return {subject.name: Measured(subject, failure) for subject in subjects}
+
+    monkeypatch.setattr(runner.engine, "run", run)
+    for block in chosen.blocks():
+        runner._measured(results, block, runner.engine.EFFORT, None, Kept())
+    assert [path.read_text() for path in results.logs.iterdir()] == ["no memory"] * 2  # the first point has a copy
+    assert all(path.name.startswith("gym_sampling-") for path in results.logs.iterdir())
 
 
 def test_a_budget_has_every_first_block_and_later_ones_that_end_in_time():

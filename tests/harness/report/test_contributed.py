@@ -13,7 +13,9 @@ from harness.plan import presets
 from harness.prediction import WORKERS
 from harness.report import contributed, readme
 from harness.report.figures import contributed_figures
+from harness.stats.point_ratios import PointRatios
 from harness.store import machine
+from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import HERE, PAID, PREDICTED, SCALING
 from harness.studies.scaling import scaling_run
 from plots.chart import BarPanel
@@ -167,12 +169,16 @@ def test_machines_with_one_number_of_cores_are_bars_and_loaded_ones_are_marked(c
     assert all(isinstance(panel, BarPanel) and len(panel.bars) == 3 for panel in chart.panels)
 
 
-def test_without_a_file_the_page_says_so(harness, fake):
-    Path("all").mkdir()
-    begin, end = readme.marks(contributed.PART)
-    Path("page.md").write_text(f"{begin}{end}")
-    assert harness("contributed", "all", "--readme", "page.md").returncode == 0
-    assert Path("page.md").read_text() == f"{begin}\nNo file yet.\n{end}"
+def test_the_interval_of_the_best_ray_counts_that_it_was_chosen(contribute):
+    found = contributed.read(contribute(4, "out"))
+    rows = [
+        replace(one, trial=trial, value=one.value * (0.9 + 0.1 * trial * one.backend.startswith("ray-")))
+        for one in found.measurements
+        for trial in range(3)
+    ]
+    best, name = contributed.points([replace(found, measurements=rows)])[0].ray
+    lead = PointRatios([one for one in rows if one.point == rows[0].point], RecordedTurns(())).of(name, "serial")
+    assert best.low < lead.low < best.value < lead.high < best.high
 
 
 def row(**changes):
@@ -203,7 +209,7 @@ FAULTS = {
 }
 
 
-def test_a_broken_file_ends_in_one_line_with_its_name_and_fault(contribute, harness):
+def test_a_broken_file_ends_in_one_line_with_its_name_and_fault_and_without_one_the_page_says_so(contribute, harness):
     (path,) = collected(contribute(4, "out"))
     good = path.read_text()
     for case, (change, fault) in FAULTS.items():
@@ -216,5 +222,8 @@ def test_a_broken_file_ends_in_one_line_with_its_name_and_fault(contribute, harn
         assert fault in done.stderr
     path.write_text(good[:100])
     assert "broken (" in harness("contributed", "all").stderr
-    path.write_text(good)
-    assert harness("contributed", "all").returncode == 0
+    path.unlink()
+    begin, end = readme.marks(contributed.PART)
+    Path("page.md").write_text(f"{begin}{end}")
+    assert harness("contributed", "all", "--readme", "page.md").returncode == 0
+    assert Path("page.md").read_text() == f"{begin}\nNo file yet.\n{end}"

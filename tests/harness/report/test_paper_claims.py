@@ -27,6 +27,7 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
     [
         ([times(105)], "same direction"),
         ([times(90)], "no"),
+        ([times(90), [80, 120, 100, 90, 115]], "no"),
         ([[80, 120, 100, 90, 115]], "undecided"),
         ([times(90), times(190)], "not everywhere"),
         ([times(150), [100, 300, 150, 400, 120]], "undecided at some points"),

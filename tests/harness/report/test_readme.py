@@ -73,11 +73,9 @@ def test_a_page_of_threads_begins_with_their_losses_and_has_dashes_for_what_was_
     losses, _, table, *_ = readme.without_a_gil(summary, {}, summary.path).split("\n\n")
     head, _, _, row = (line.split(" | ") for line in table.splitlines())  # without threads, a point has none
     assert [name for name in head if "lockstep" in name] == ["threads over lockstep-threads-nogil"]
-    assert row[3:7] == ["–"] * 4
-    assert losses.splitlines() == [
-        "- Threads are slower than the best Ray at 1 of 2 points: gym_sampling CartPole-v1, 2 actors.",
-        "- Threads are slower than processes at 0 of 2 points.",
-    ]
+    assert row[3:7] == ["-"] * 4
+    # At one point there is no Ray, and at none are there processes.
+    assert losses == "- Threads are slower than the best Ray at 1 of 1 point: gym_sampling CartPole-v1, 2 actors."
     assert "| workload |" not in readme.without_a_gil(results({"serial": times(150)}), {}, summary.path)
 
 

@@ -55,8 +55,6 @@ def test_digests_that_disagree(row, case):
         ([10.0, 10.0, 10.0, 10.0, 14.0], {}, ["spread 17%"]),
         ([1.0] * 5, {"outside_cores": 0.3}, []),
         ([1.0] * 5, {"outside_cores": 0.5}, ["loaded 0.5/4 cores"]),
-        ([1.0] * 5, {"measured_ns": 2 * 10**9}, []),
-        ([1.0] * 5, {"measured_ns": 12 * 10**6}, ["short 12 ms"]),
         ([1.0] * 5, {"steady": True}, []),
         ([1.0] * 5, {"steady": False}, ["unsteady"]),
     ],

@@ -1,7 +1,7 @@
 """Estimates over trials: known answers, properties of any sample, and the rate at which intervals hold."""
 
 import math
-from statistics import geometric_mean
+from statistics import geometric_mean, variance
 
 import numpy as np
 import pytest
@@ -20,11 +20,8 @@ def ratio_of_pairs(numerators, denominators):
     return intervals.mean([above / below for above, below in zip(numerators, denominators, strict=True)])
 
 
-def test_the_mean_of_one_trial_has_no_interval():
+def test_the_interval_is_students_and_one_trial_has_none():
     assert intervals.mean([7.0]) == intervals.Estimate(pytest.approx(7.0), pytest.approx(7.0), pytest.approx(7.0), 1)
-
-
-def test_the_interval_is_students():
     found = intervals.mean([math.exp(value) for value in (1.0, 2.0, 3.0, 4.0)])
     reach = 3.18245 * math.sqrt(5 / 3 / 4)
     assert (found.low, found.high) == pytest.approx((math.exp(2.5 - reach), math.exp(2.5 + reach)), rel=1e-5)
@@ -147,6 +144,13 @@ def test_the_interval_of_a_change_that_is_none_holds_1_as_often_as_it_says(count
 
     found = [intervals.change(side(), side()) for _ in range(ATTEMPTS)]
     assert sum(one.low <= 1 <= one.high for one in found) >= 0.935 * ATTEMPTS
+
+
+def test_the_variances_of_a_change_s_two_sides_are_pooled():
+    sides = [0.1, 0.3, 0.2], [0.4, 0.6, 0.2, 0.6, 0.7]
+    found = intervals.change(*(intervals.ratio_of_turns([[log] for log in side]) for side in sides))
+    pooled = (2 * variance(sides[0]) + 4 * variance(sides[1])) / 6
+    assert (found.error, found.freedom) == (pytest.approx(math.sqrt(pooled * (1 / 3 + 1 / 5))), 6)
 
 
 def test_holm():

@@ -88,14 +88,12 @@ def cpus(tmp_path, monkeypatch):
         ({"cpufreq/boost": "1"}, True),
     ],
 )
-def test_what_sets_the_clock_and_what_shares_a_core_is_told(cpus, files, turbo):
+def test_what_sets_the_clock_and_what_shares_a_core_is_told_if_known(cpus, described, files, turbo):
     write(cpus, files)
     assert machine.describe_cpus(cpus) == {
         "clock_speed": {"governors": ["performance", "powersave"], "turbo": turbo},
         "siblings": ["0,2", "1,3"],
     }
-
-
-def test_what_the_system_does_not_say_is_left_open(tmp_path, described):
-    assert machine.describe_cpus(tmp_path) == {"clock_speed": {"governors": None, "turbo": None}, "siblings": None}
-    assert {"clock_speed", "siblings"} <= described.keys()
+    unknown = {"clock_speed": {"governors": None, "turbo": None}, "siblings": None}
+    assert machine.describe_cpus(cpus / "nowhere") == unknown
+    assert unknown.keys() <= described.keys()

@@ -41,10 +41,6 @@ ROWS = {
 }
 
 
-def _name(table):
-    return table.file_name
-
-
 @pytest.fixture
 def broken(tmp_path):
     """The message that refuses a table's rows after a change of the first line."""
@@ -62,7 +58,7 @@ def broken(tmp_path):
     return broken
 
 
-@pytest.mark.parametrize("table", ROWS, ids=_name)
+@pytest.mark.parametrize("table", ROWS, ids=lambda table: table.file_name)
 def test_rows_come_back_as_they_were_written_and_no_file_has_none(table, tmp_path):
     assert table.read(tmp_path) == []
     table.write(tmp_path, ROWS[table])

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -124,6 +125,17 @@ def test_uneven_shares_and_what_the_cores_cannot_do_are_no_fault_of_a_backend():
     assert LIMIT not in [one.backend for one in made.costs]
     short = answer(subject(LOOP, 40), subject(REACTORS, 105), subject(LIMIT, 62))
     assert short.ideal_ns == pytest.approx(40 * US, rel=1e-3)
+    beyond = answer(subject(LOOP, 16_000), subject(REACTORS, 8_000), subject(POOLED, 4_000), subject(LIMIT, 9_000))
+    assert [round(one.share, 2) for one in beyond.costs] == [0.0, 0.5, 0.75]
+    assert list(beyond.disturbances) == [f"{label(POOLED)} took less than loops that exchange nothing"]
+
+
+@pytest.mark.parametrize(("clock", "blocks"), [((0, 40), 1), ((0, 30, 90, 150), 3), ((0, 10, 50, 70, 90), 4)])
+def test_there_is_one_block_or_three_and_more(monkeypatch, clock, blocks):
+    monkeypatch.setattr(choices, "time", SimpleNamespace(monotonic=iter(clock).__next__))
+    monkeypatch.setattr(choices.block, "run", lambda subjects, *_, **__: {one.name: Measured(one) for one in subjects})
+    found = choices.run({"env": "CartPole-v1", "actors": 4}, STEADY, 2, 100.0, lambda _: None)
+    assert len(found.blocks) == blocks
 
 
 def test_an_environment_is_measured_by_itself():
@@ -162,12 +174,6 @@ def test_an_environment_that_depends_on_more_than_its_seed_is_a_doubt():
     assert f"But {doubt}." in made.sentences()
     assert made.as_json()["isolation"]["remedy"] is None
     assert answer(subject(LOOP, 16_000)).as_json()["isolation"] is None
-
-
-def test_shares_are_told_of_the_fastest_where_that_is_faster_than_the_limit():
-    made = answer(subject(LOOP, 16_000), subject(REACTORS, 8_000), subject(POOLED, 4_000), subject(LIMIT, 9_000))
-    assert [round(one.share, 2) for one in made.costs] == [0.0, 0.5, 0.75]
-    assert list(made.disturbances) == [f"{label(POOLED)} took less than loops that exchange nothing"]
 
 
 def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path, monkeypatch, capsys):

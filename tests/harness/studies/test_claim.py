@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cli.commands import main
+from harness.measure.measured_processes import Subject
 from harness.studies import claim_run
 from tests.harness.runs import measured
 
 CLAIMS, _ = claim_run.known()
-CLAIM = CLAIMS[0]
+CLAIM = next(claim for claim in CLAIMS if not claim.point.parameters.get("work_seconds"))
 
 
 @pytest.fixture
@@ -68,17 +69,26 @@ def test_a_ratio_outside_the_range_fails_though_its_interval_reaches_it(engine, 
     assert ("the interval reaches the range" in capsys.readouterr().out) == reaches
 
 
-def test_all_are_measured_and_without_a_name_listed(engine, capsys):
+@pytest.mark.parametrize("free", [2**40, 2**20])
+def test_all_are_measured_for_which_there_is_memory_and_without_a_name_listed(engine, capsys, free):
+    engine.free = free
     assert main(["claim"]) == engine.blocks == 0
     listed = capsys.readouterr().out
     assert all(f"{claim.name} " in listed for claim in CLAIMS)
     main(["claim", "all", "--starts", "3"])
-    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == [one.name for one in CLAIMS]
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in told] == [one.name for one in CLAIMS]
+    assert all(": FAIL, needs " in line for line in told) == (engine.blocks == 0) == (free == 2**20)
 
 
-@pytest.mark.parametrize(("name", "free"), [("no-such-claim", 2**40), (CLAIM.name, 2**20)])
-def test_an_unknown_name_and_too_little_memory_are_refused(engine, capsys, name, free):
-    engine.free = free
-    assert main(["claim", name]) == 2
-    assert name in capsys.readouterr().err
+def test_simulated_work_is_no_part_of_a_ratio(engine, monkeypatch):
+    sides = {name: measured(Subject(name, {}), 10**9 + own_ns) for name, own_ns in (("own", 1_000), ("other", 3_000))}
+    monkeypatch.setattr(claim_run.block, "run", lambda *_: sides)
+    monkeypatch.setattr(claim_run, "simulated_ns", lambda *_: 1e9)
+    assert claim_run._measured(CLAIM, 3, lambda _: None).value == pytest.approx(3)
+
+
+def test_an_unknown_name_is_refused(engine, capsys):
+    assert main(["claim", "no-such-claim"]) == 2
+    assert "no-such-claim" in capsys.readouterr().err
     assert not engine.blocks

@@ -33,11 +33,8 @@ def test_of_an_even_number_of_lanes_the_earlier_of_the_middle_two_is_the_median(
     assert found_of(two, MARKS[:2]) == (2, 1.0, 0.5, 0.5)
     four = [*two, *computing("c", 1_300), *computing("d", 1_900)]
     assert found_of(four, MARKS[:2]) == (4, 1.0, pytest.approx(0.6), pytest.approx(0.6))
-
-
-def test_a_lane_with_several_workers_ends_with_the_last_of_them():
-    spans = [*computing("a", 1_100, 1_400, 1_800), *computing("b", 1_600)]
-    assert found_of(spans, MARKS[:2]) == (2, 1.0, pytest.approx(0.2), pytest.approx(0.2))
+    several = [*computing("a", 1_100, 1_400, 1_800), *computing("b", 1_600)]  # workers in lane a
+    assert found_of(several, MARKS[:2]) == (2, 1.0, pytest.approx(0.2), pytest.approx(0.2))
 
 
 def test_95_in_a_hundred_rounds_are_no_later():
