@@ -98,6 +98,7 @@ readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ a
 	$(HARNESS) report results/threads --readme docs/threads.md
 	$(HARNESS) report results/rllib --readme docs/rllib.md
 	$(HARNESS) report results/nodes --readme docs/several-machines.md
+	$(HARNESS) report results/crossover
 	$(HARNESS) contributed --readme docs/contributed.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
