@@ -75,8 +75,8 @@ def _trust(summary: Summary, found: Sequence[WorkloadAnswer]) -> Iterator[tuple[
     yield "Cores", str(summary.cores or "unknown")
     loads = [(one.get("load_average") or [0.0])[0] for one in summary.machine.get("sessions", [])]
     yield "Load when the run began", f"{max(loads):.1f}" if loads else "unknown"
-    told = ", ".join(f"{workload} {report_tables.percent(factor)}" for workload, factor in summary.floors.items())
-    yield report_tables.NOISE, told or report_tables.NOT_MEASURED
+    told = report_tables.percent(summary.floor) if summary.noise else report_tables.NOT_MEASURED
+    yield report_tables.NOISE, told
 
 
 def _figure(name: str, path: Path) -> Markup:

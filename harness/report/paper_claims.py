@@ -50,13 +50,12 @@ def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
                 told += f" (without {quantity.counted(lacking, 'point')})"
             others = (cell for _, point, _ in here for cell in point.cells if cell.backend.startswith(RAY))
             otherwise = grouped((one for one in others if RAY_PAPER in one.speedups), lambda one: one.backend)
-            yield _row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floors.get(workload, 1.0))
+            yield _row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floor)
 
 
 def hypothesis(summary: Summary | None) -> tuple[str, ...]:
     """The hypothesis that threads without a GIL accelerate reinforcement learning, from a run that has them, if any."""
-    found, floors = (threads.results(summary), summary.floors) if summary else ([], {})
-    floor = max((floors.get(point.workload, 1.0) for point, _ in found), default=1.0)
+    found, floor = (threads.results(summary), summary.floor) if summary else ([], 1.0)
     return _row(_HYPOTHESIS, NOTHING, [cell for _, cell in found], {}, floor)
 
 

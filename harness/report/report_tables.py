@@ -53,8 +53,8 @@ def _noise(summary: Summary) -> Iterator[str]:
             f"{percent(one.distance)}. Its interval reaches {percent(one.half_width)} to either side and "
             f"{'contains' if one.contains_one else 'does not contain'} 1"
         )
-    for workload, factor in summary.floors.items():
-        yield f"{workload}: differences of less than {percent(factor)} are called undecided"
+    if summary.noise:
+        yield f"differences of less than {percent(summary.floor)} are called undecided"
 
 
 def percent(factor: float) -> str:
@@ -87,16 +87,12 @@ def against(one: Against | None, space: str = " ") -> str:
 
 def floors(*summaries: Summary) -> str:
     """The rule by which a difference is undecided, with the noise floors of the runs."""
-    largest = dict(sorted((pair for summary in summaries for pair in summary.floors.items()), key=lambda pair: pair[1]))
-    found = sorted(largest.items(), key=lambda pair: pair[1])
-    if not found:
+    known = [summary for summary in summaries if summary.noise]
+    if not known:
         return f"Noise floor: {NOT_MEASURED}."
-    told = " to ".join(f"{percent(factor)} ({workload})" for workload, factor in dict.fromkeys((found[0], found[-1])))
-    reach = max(one.half_width for summary in summaries for one in summary.noise)
-    return (
-        f"Noise floor: {told}. Smaller differences are undecided there. Elsewhere the interval alone decides. "
-        f"The floor comes from pairs of equal backends, whose intervals reach up to {percent(reach)} to either side."
-    )
+    told = quantity.from_to((summary.floor for summary in known), percent)
+    of_runs = ", of each run its own" if len(known) > 1 else ""
+    return f"Noise floor: {told}{of_runs}. So far apart were equal backends. Smaller differences are undecided."
 
 
 def doubts_told(found: Sequence[WorkloadAnswer]) -> str:

@@ -89,7 +89,7 @@ def answers(*summaries: Summary) -> list[WorkloadAnswer]:
         one
         for summary in summaries
         for point in summary.points
-        if (one := _point(point, summary.ours, summary.floors)) is not None
+        if (one := _point(point, summary.ours, summary.floor)) is not None
     ]
     found = (
         WorkloadAnswer(workload, tuple(sorted(points, key=lambda one: one.lead)))
@@ -128,8 +128,8 @@ def _losses_first(one: WorkloadAnswer) -> tuple[bool, int, float]:
     return SLOWER not in standings, min(order, default=0), one.weakest.lead
 
 
-def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> PointAnswer | None:
-    own, floor = point.cell(ours), floors.get(point.workload, 1.0)
+def _point(point: PointSummary, ours: str, floor: float) -> PointAnswer | None:
+    own = point.cell(ours)
     if own is None:
         return None
     best, to_loop, ceiling = own.best_ray, own.speedups.get(LOOP), own.speedups.get(CEILING)

@@ -135,9 +135,9 @@ class Summary:
         return {session.get("commit") for session in self.machine.get("sessions", [])}
 
     @property
-    def floors(self) -> Mapping[str, float]:
-        """By workload, the factor below which a difference is noise."""
-        return noise_floor.by_workload(self.noise)
+    def floor(self) -> float:
+        """The factor below which a difference is noise."""
+        return noise_floor.floor_of(self.noise)
 
 
 def summarise(path: Path) -> Summary:

@@ -46,11 +46,7 @@ def losses(summary: Summary) -> Iterator[str]:
     to_ray = [(point, best[0]) for point, cell in found if (best := cell.best_ray)]
     to_processes = [(point, one) for point, _ in found if (one := ratio(summary, point, PROCESSES))]
     for rival, known in (("the best Ray", to_ray), ("processes", to_processes)):
-        lost = [
-            f"{point.workload} {point.label}"
-            for point, one in known
-            if standing(one, summary.floors.get(point.workload, 1.0)) == SLOWER
-        ]
+        lost = [f"{point.workload} {point.label}" for point, one in known if standing(one, summary.floor) == SLOWER]
         where = f": {'; '.join(lost)}" if lost else ""
         if known:
             yield f"Threads are slower than {rival} at {len(lost)} of {quantity.counted(len(known), 'point')}{where}."

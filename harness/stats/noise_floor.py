@@ -5,7 +5,7 @@ shows which differences are noise.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.grouping import grouped
@@ -50,9 +50,6 @@ def of_run(rows: Sequence[Measurement], taken: RecordedTurns) -> Iterator[SelfCo
             yield SelfComparison(*point[:1], own[0].scenario, point[1], backend, intervals.ratio_of_turns(logs))
 
 
-def by_workload(comparisons: Sequence[SelfComparison]) -> Mapping[str, float]:
-    """The factor below which a difference at a workload is undecided: that of the noisiest backend there."""
-    found: dict[str, float] = {}
-    for one in comparisons:
-        found[one.workload] = max(found.get(one.workload, 1.0), one.distance)
-    return found
+def floor_of(comparisons: Iterable[SelfComparison]) -> float:
+    """The factor below which a difference is undecided: that of the noisiest comparison; 1 without any."""
+    return max((one.distance for one in comparisons), default=1.0)

@@ -229,8 +229,7 @@ def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str
     ratios = [best[0] for cell in cells if (best := cell.best_ray) is not None]
     if not ratios:
         return f"{name}: {otherwise}"
-    floor = summary.floors.get(points[0].workload, 1.0)
-    standings = [standing(one, floor) for one in ratios]
+    standings = [standing(one, summary.floor) for one in ratios]
     counts = {word: standings.count(word) for word in (UNDECIDED, TOO_FEW)}
     doubts = [f"{word} at {count}" for word, count in counts.items() if count]
     doubt = f" ({', '.join(doubts)} of {quantity.counted(len(ratios), 'point')})" if doubts else ""

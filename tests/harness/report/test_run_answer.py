@@ -137,6 +137,6 @@ def test_the_last_screen_says_than_whom_reactors_are_faster_and_what_doubts_mean
 
 
 def test_noise_floors_are_told_from_the_lowest_to_the_highest():
-    noise = [SimpleNamespace(half_width=1.08)]
-    told = report_tables.floors(SimpleNamespace(floors={"a": 1.05, "b": 1.02}, noise=noise))
-    assert told.startswith("Noise floor: 2.0 % (b) to 5.0 % (a).")
+    one, other = (SimpleNamespace(floor=floor, noise=["measured"]) for floor in (1.05, 1.02))
+    assert report_tables.floors(one, other).startswith("Noise floor: 2.0 % to 5.0 %, of each run its own.")
+    assert report_tables.floors(one).startswith("Noise floor: 5.0 %.")

@@ -25,7 +25,8 @@ def test_the_floor_is_how_far_equals_were_apart(ratio, right, apart):
     assert one.distance == pytest.approx(apart)
     assert one.half_width == pytest.approx(1.04)
     quieter = [compared(1.005), compared(1.1, workload="overhead")]
-    assert noise_floor.by_workload([one, *quieter]) == pytest.approx({"gym_sampling": apart, "overhead": 1.1})
+    assert noise_floor.floor_of([one, *quieter]) == pytest.approx(max(apart, 1.1))
+    assert noise_floor.floor_of([]) == 1.0
 
 
 def test_the_report_says_it_in_every_form(tmp_path, monkeypatch):
