@@ -16,14 +16,17 @@ CLAIM = next(claim for claim in CLAIMS if not claim.point.parameters.get("work_s
 @pytest.fixture
 def engine(monkeypatch):
     """Blocks that are not run: the baseline takes `ratio` times as long as the backend, by `spread` more each time."""
-    given = SimpleNamespace(ratio=CLAIM.published.value, spread=1.0, digest="d", failure="", free=2**40, blocks=0)
+    given = SimpleNamespace(
+        ratio=CLAIM.published.value, spread=1.0, digest="d", failure="", free=2**40, blocks=0, outside_cores=0.0
+    )
 
     def run(subjects, *_):
         own, other = subjects
         ratio = given.ratio * given.spread ** (given.blocks - 1)
         given.blocks += 1
+        outcome = {"digest": given.digest, "outside_cores": given.outside_cores}
         return {
-            own.name: measured(own, 1_000, given.failure, digest=given.digest),
+            own.name: measured(own, 1_000, given.failure, **outcome),
             other.name: measured(other, int(1_000 * ratio), digest="d"),
         }
 
@@ -62,11 +65,13 @@ def test_a_claim_passes_where_its_ratio_is_in_the_range_and_nothing_failed(engin
     assert engine.blocks == (1 if {"failure", "digest"} & given.keys() else 3)
 
 
-@pytest.mark.parametrize(("spread", "reaches"), [(1.0, False), (9.0, True)])
-def test_a_ratio_outside_the_range_fails_though_its_interval_reaches_it(engine, capsys, spread, reaches):
-    engine.ratio, engine.spread = 1.1 * CLAIM.expected[1], spread
+@pytest.mark.parametrize(("spread", "reaches", "outside_cores"), [(1.0, False, 64.0), (9.0, True, 0.0)])
+def test_a_failure_says_if_the_interval_reaches_the_range_or_others_run(engine, capsys, spread, reaches, outside_cores):
+    engine.ratio, engine.spread, engine.outside_cores = 1.1 * CLAIM.expected[1], spread, outside_cores
     assert main(["claim", CLAIM.name, "--starts", "3"]) == 1
-    assert ("the interval reaches the range" in capsys.readouterr().out) == reaches
+    told = capsys.readouterr().out
+    assert ("the interval reaches the range" in told) == reaches
+    assert ("other processes kept 64.0 of" in told) == (outside_cores > 0)
 
 
 @pytest.mark.parametrize("free", [2**40, 2**20])
@@ -85,7 +90,8 @@ def test_simulated_work_is_no_part_of_a_ratio(engine, monkeypatch):
     sides = {name: measured(Subject(name, {}), 10**9 + own_ns) for name, own_ns in (("own", 1_000), ("other", 3_000))}
     monkeypatch.setattr(claim_run.block, "run", lambda *_: sides)
     monkeypatch.setattr(claim_run, "simulated_ns", lambda *_: 1e9)
-    assert claim_run._measured(CLAIM, 3, lambda _: None).value == pytest.approx(3)
+    estimate, outside_cores = claim_run._measured(CLAIM, 3, lambda _: None)
+    assert (estimate.value, outside_cores) == (pytest.approx(3), 0.0)
 
 
 def test_an_unknown_name_is_refused(engine, capsys):
