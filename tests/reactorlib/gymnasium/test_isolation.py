@@ -123,7 +123,7 @@ class Leaving(culprits.Walk):
         (self.folder / "gone").unlink(missing_ok=True)
         (self.folder / "folder").mkdir(exist_ok=True)
         shutil.rmtree(self.folder / "tree", ignore_errors=True)
-        (self.folder / "tree").mkdir()
+        (self.folder / "tree").mkdir(exist_ok=True)  # several play at once
         return super().step(action)
 
 
