@@ -63,7 +63,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
 
 def _add_options(command: argparse.ArgumentParser, options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add options as `commands.toml` has them. Those that choose the form of a report exclude each other."""
+    """Add options as `commands.toml` has them. Options that choose the form of a report exclude each other."""
     forms: Any = command.add_mutually_exclusive_group() if "--full" in options else command
     for flag, fields in options.items():
         told: dict[str, Any] = {

@@ -51,5 +51,5 @@ def of_run(rows: Sequence[Measurement], taken: RecordedTurns) -> Iterator[SelfCo
 
 
 def floor_of(comparisons: Iterable[SelfComparison]) -> float:
-    """The factor below which a difference is undecided: that of the noisiest comparison; 1 without any."""
+    """The factor below which a difference is undecided, from the noisiest comparison. Without any it is 1."""
     return max((one.distance for one in comparisons), default=1.0)

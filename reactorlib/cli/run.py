@@ -31,7 +31,7 @@ RUNNING = [
     option("--fast", action=_ON_OFF, help="do not wait for physical time"),
     option("--keepalive", action=_ON_OFF, help="do not end when nothing is left to do"),
     option("--executor", choices=EXECUTORS,
-           help="how to run (default: inline; auto with --workers, and for Lingua Franca)"),
+           help="how to run (default: inline, or auto with --workers and for Lingua Franca)"),
     option("--workers", metavar="N", type=count_option,
            help="workers of a parallel executor (default: the CPUs, or the ranks with mpi)"),
     option("--library-threads", metavar="N", type=count_option,

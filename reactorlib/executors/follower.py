@@ -24,8 +24,8 @@ from reactorlib.worker.worker import Call, Worker
 
 ROWS_AT_ONCE = 256  # a message of moderate size
 
-# A worker's part of a split: its schedule, the workers to which it sends, and what puts the values that came with Go
-# into its events.
+# A worker's part of a split: its schedule, and the workers to which it sends. The function puts the values that came
+# with Go into its events.
 LoadedPart = tuple[Schedule, list[int], Callable[[bytes], None] | None]
 
 

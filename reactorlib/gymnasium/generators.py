@@ -83,8 +83,6 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
     has their states, and swaps.
     """
 
-    _is_seeded = True  # in a pickle of an earlier version
-
     def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS, swaps: bool = True) -> None:
         self._names, self._own, self._swaps, self._is_seeded = tuple(names), states(names), True, False
         with self._swapped():

@@ -83,7 +83,7 @@ def restore(envs: Any, groups: Sequence[Groups], saved: Saved) -> None:
         for group in reversed(groups):
             stack.callback(lambda one: found.extend(result for part in one.finish() for result in part), group)
     refuse(found, "restored")
-    for group in groups:  # ranks share no memory, so it is the caller who says that these have ended
+    for group in groups:  # the check before a step reads these flags, and ranks share no memory
         own = saved.environments[group.first :][: len(group.arrays.terminations)]
         group.arrays.terminations[:] = [one.ended for one in own]
         group.arrays.truncations[:] = False

@@ -72,7 +72,7 @@ def test_shares_are_those_of_the_reactors_on_as_many_workers(members, cores, poo
 
 
 @pytest.mark.parametrize(("members", "cores"), [(1, 2), (3, 1)])
-def test_a_pool_without_an_actor_is_none(members, cores, pool_of):
+def test_a_pool_without_an_actor_is_refused(members, cores, pool_of):
     with pytest.raises(UnsupportedError, match="plain loop"):
         pool_of(members, cores)
 

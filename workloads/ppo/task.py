@@ -101,5 +101,5 @@ class Task:
 
     @staticmethod
     def record(digest: Digest | NoDigest, learner: "Learner") -> None:
-        """Add a round's steps to the digest, before the learner forgets them, and what it had learnt until then."""
+        """Add a round's steps to the digest, before the learner forgets them, and its parameters."""
         digest.add(0, *learner.seen(), learner.final_state())

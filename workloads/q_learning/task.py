@@ -105,7 +105,7 @@ class Task:
 
     @staticmethod
     def record(digest: Digest | NoDigest, rewards: npt.NDArray[np.float32], learner: "Learner") -> None:
-        """Add a round's rewards (actors, steps) to the digest, one stream per worker, and what was learnt."""
+        """Add a round's rewards (actors, steps) to the digest, one stream per worker, and the learner's parameters."""
         for index, of_worker in enumerate(rewards):
             digest.add(index, of_worker)
         digest.add(len(rewards), learner.final_state())
