@@ -15,8 +15,8 @@ from threading import get_native_id
 from time import perf_counter_ns as clock
 from typing import Any
 
+from reactorlib.transport import processors
 from reactorlib.transport.memory import fence
-from reactorlib.transport.processors import ProcessorWatch
 
 SPIN_NS = 5_000_000
 # Every wait may spin for this long. A longer one is a long wait, and spins on only where the kernel counts.
@@ -40,7 +40,6 @@ class Spinner:
     def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Iterable[int]] = tuple) -> None:
         self.spin_ns = spin_ns
         self._fellows = fellows
-        self._processors = ProcessorWatch()
         self._rested = 0  # when it may spin again
         self._rest_ns = REST_NS
         self._vain = 0  # long waits in succession that were spun in vain
@@ -61,7 +60,7 @@ class Spinner:
             return
         last, self._looked = self._looked, (now, kept)
         is_wanted = last is not None and kept - last[1] > WANTED * (now - last[0])
-        if is_wanted and not self._processors.leave(self._fellows(), now):
+        if is_wanted and not processors.leave(self._fellows()):
             self._rest(now)
             return
         # After each long wait in vain half as long, but at least a sixteenth.
