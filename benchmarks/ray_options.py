@@ -24,7 +24,6 @@ from harness import quantity
 from harness.measure import block
 from harness.measure.block import Effort, Measured
 from harness.measure.measured_processes import Subject
-from harness.quantity import counted
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 
@@ -143,7 +142,7 @@ def shown(found: Estimate | str) -> str:
     """A ratio with its interval, and how it is called; or why there is none."""
     if isinstance(found, str):
         return found
-    return f"{quantity.ratio(found)}, {counted(found.count, 'start')}: {judgement.standing(found, 1.0)}"
+    return f"{quantity.ratio(found)}, {quantity.counted(found.count, 'start')}: {judgement.standing(found, 1.0)}"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from itertools import groupby
 from typing import NamedTuple
 
-from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
+from reactorlib.elaboration.records import Cell, Elaborated, Node
 from reactorlib.executors.protocol import CARRYING
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of
@@ -62,25 +62,19 @@ def predict(
     """
     simulations = {count: _Simulation(program, count, cost, cores) for count in workers}
     totals = dict.fromkeys(simulations, 0.0)
-    work = begun = 0
+    work, sizes = 0, iter(written)
     for _, same in groupby(spans, key=lambda span: span.tag):
-        at_tag = list(same)
-        took = {span.reaction: span.ended_ns - span.began_ns for span in at_tag}
+        took: dict[Node, int] = {}
+        cells: dict[Cell, int] = {}  # the bytes of each that was set
+        for span in same:
+            took[span.reaction] = span.ended_ns - span.began_ns
+            if pairs := next(sizes, ()):
+                paths = {program.cell_path(cell): cell for cell in program.reactions[span.reaction].writes}
+                cells.update((paths[path], size) for path, size in pairs)
         work += sum(took.values())
-        cells = _cells(program, at_tag, written[begun : begun + len(at_tag)])
-        begun += len(at_tag)
         for count, simulation in simulations.items():
             totals[count] += simulation.time_ns(took, cells)
     return {n: work / totals[n] if totals[n] else 1.0 for n in workers}
-
-
-def _cells(program: Elaborated, at_tag: Sequence[Span], written: Sequence[Written]) -> Mapping[Cell, int]:
-    """The bytes of each cell that was set at a tag."""
-    found: dict[Cell, int] = {}
-    for span, pairs in zip(at_tag, written, strict=False):
-        cells = {program.cell_path(cell): cell for cell in program.reactions[span.reaction].writes} if pairs else {}
-        found.update((cells[path], size) for path, size in pairs)
-    return found
 
 
 class _Simulation:
@@ -89,7 +83,11 @@ class _Simulation:
     def __init__(self, program: Elaborated, workers: int, cost: MessageCost, cores: int | None) -> None:
         self._program, self._cost, self._cores = program, cost, cores or workers
         self._splitter = Splitter(program, partition(program, workers), copies=True)
-        self._heard = [_hearers(program.graph, trigger.cell) for trigger in program.triggers]
+        heard = defaultdict[Cell, set[Node]](set)  # the reactions that hear of a cell, also by way of its copies
+        for reaction in program.reactions:
+            for cell in program.graph.origins(reaction.triggers):
+                heard[cell].add(reaction.index)
+        self._heard = [heard[trigger.cell] for trigger in program.triggers]
         # Of the reactions that ran at a tag: the plan, and the steps and messages of each worker.
         self._tags: dict[frozenset[Node], tuple[Plan, dict[int, Items]]] = {}
         self._delayed: dict[Cell, int] = {}  # bytes of what delayed connections hold, by the cell that will have it
@@ -115,22 +113,9 @@ class _Simulation:
             if node >= graph.count and (forward := graph.forward(node)).source in sizes:
                 sizes[forward.target] = sizes[forward.source]
         for index in plan.captures:
-            source = triggers[index].source
-            if source in sizes:
+            if (source := triggers[index].source) in sizes:
                 self._delayed[triggers[index].cell] = sizes[source]
         return sizes
-
-
-def _hearers(graph: DependencyGraph, cell: Cell) -> frozenset[Node]:
-    """The reactions that hear of a cell, also by way of cells that it is copied into."""
-    found: set[Node] = set()
-    waiting = [cell]
-    for at in waiting:
-        for node in graph.heard_by.get(at, ()):
-            if node not in found:
-                found.add(node)
-                waiting += () if node < graph.count else graph.writes[node]
-    return frozenset(node for node in found if node < graph.count)
 
 
 def _parts(split: Mapping[int, Plan], program: Elaborated) -> dict[int, Items]:

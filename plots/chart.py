@@ -8,7 +8,6 @@ from harness import quantity
 from harness.stats.intervals import Estimate
 
 Points = Mapping[float, Estimate]
-Text = Callable[[float], str]
 
 # The parts of a bar: work, the rest on top of it, and phases (see `plots.bars`).
 WORK, REST = "work", "rest"
@@ -19,7 +18,7 @@ class Scale:
     """An axis. `log`: None for a logarithmic one where values span much. `most`: values beyond are cut and named."""
 
     label: str
-    text: Text = quantity.tick
+    text: Callable[[float], str] = quantity.tick
     log: bool | None = None
     most: float = math.inf
 

@@ -4,6 +4,7 @@ import re
 import textwrap
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
 
 from plots import bars, lines, style
@@ -33,11 +34,10 @@ def render(chart: Chart) -> Figure:
         header = _MARGIN + _TITLE * len(title) + _LINE * len(subtitle) + _GAP + legend
         footer = _MARGIN + _LINE * len(notes)
         height = header + sum(heights) + footer
-        figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
-        engine = figure.get_layout_engine()
-        if engine is not None:
-            edge = _MARGIN / 2 / style.WIDTH
-            engine.set(rect=(edge, footer / height, 1 - 2 * edge, sum(heights) / height), hspace=_GAP, h_pad=_GAP)  # type: ignore[call-arg]
+        edge = _MARGIN / 2 / style.WIDTH
+        rect = edge, footer / height, 1 - 2 * edge, sum(heights) / height
+        layout = ConstrainedLayoutEngine(rect=rect, hspace=_GAP, h_pad=_GAP)
+        figure = Figure(figsize=(style.WIDTH, height), layout=layout)
         _write(figure, title, subtitle, notes)
         axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
         for one, panel in zip(axes, chart.panels, strict=True):

@@ -1,9 +1,8 @@
 """A claim: a figure over repetitions, its limit, and whether it holds. Those of the table are measured in blocks."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import geometric_mean, median
 from typing import Literal
 
 from benchmarks.kernel_claims.table import Cost, Row, Size
@@ -95,5 +94,4 @@ def _figure(row: Row, found: Found) -> float:
 
 def _cost_us(cost: Cost, found: Found) -> float:
     taken = found[cost.name].turns.values()
-    times = [turn.cpu_ns / turn.rounds for turn in taken]
-    return math.exp(fmean(map(math.log, times))) / cost.per / _US
+    return geometric_mean(turn.cpu_ns / turn.rounds for turn in taken) / cost.per / _US

@@ -13,7 +13,7 @@ from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_su
 from benchmarks.regress.trees import default_base, side_by_side
 from harness.cli.options import at_least
 from harness.errors import UsageError
-from harness.measure.measured_processes import Subject
+from harness.measure.measured_processes import OWN_TREE, Subject
 from harness.plan.presets import TRIALS
 from harness.report.markdown import markdown_table
 from harness.report.text_table import TextTable
@@ -21,7 +21,6 @@ from harness.stats import judgement
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-_ROOT = Path(__file__).resolve().parents[2]
 _NONE = "none"
 
 _DESCRIPTION = """\
@@ -63,7 +62,7 @@ def options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks.regress", description=_DESCRIPTION, formatter_class=raw)
     add = parser.add_argument
     add("--base", metavar="COMMIT|DIR", help="default: where this branch left origin/main, else the last commit")
-    add("--new", type=Path, default=_ROOT, metavar="DIR", help="the working tree (default: this one)")
+    add("--new", type=Path, default=OWN_TREE, metavar="DIR", help="the working tree (default: this one)")
     for option, known, usual in (
         ("--kernel", [*HOT, _NONE], HOT),
         ("--workload", [*WORKLOADS, _NONE], FAST_WORKLOADS),

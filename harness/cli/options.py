@@ -11,7 +11,6 @@ from harness.errors import UsageError
 from harness.plan.grid import LONGEST_S, MOST_TRIALS
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
-from harness.report import readme_claims
 from harness.report.export import EXPORTS
 from harness.stats.judgement import MIN_EFFECT
 from harness.studies.advise import advising
@@ -23,8 +22,6 @@ RUNS = Path("results/runs")
 LATEST = Path("results/latest")
 CONTRIBUTED = Path("results/contributed")
 DEFAULT_PRESET = "quick"
-
-Command = Callable[[argparse.Namespace, Sequence[str]], int]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,7 +43,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
-def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
+def parser(commands: Mapping[str, Callable[[argparse.Namespace, Sequence[str]], int]]) -> argparse.ArgumentParser:
     """The parser, which adds the chosen command as `command` to what it parses. It raises UsageError."""
     raw = argparse.RawDescriptionHelpFormatter
     texts = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
@@ -58,19 +55,15 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         formatter = raw if "epilog" in own or "\n\n" in own.get("description", "") else argparse.HelpFormatter
         command = subparsers.add_parser(name, formatter_class=formatter, **own)
         command.set_defaults(command=commands[name])
-        _add_options(command, options)
+        # Options that choose the form of a report exclude each other.
+        forms: Any = command.add_mutually_exclusive_group() if "--full" in options else command
+        for flag, fields in options.items():
+            told: dict[str, Any] = {
+                word: text.format(**_WORDS) if isinstance(text, str) else text for word, text in fields.items()
+            }
+            told |= {word: known[flag] for word, known in (("type", _TYPES), ("choices", _CHOICES)) if flag in known}
+            (forms if flag in _FORMS else command).add_argument(flag, **told)
     return made
-
-
-def _add_options(command: argparse.ArgumentParser, options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add options as `commands.toml` has them. Options that choose the form of a report exclude each other."""
-    forms: Any = command.add_mutually_exclusive_group() if "--full" in options else command
-    for flag, fields in options.items():
-        told: dict[str, Any] = {
-            name: value.format(**_WORDS) if isinstance(value, str) else value for name, value in fields.items()
-        }
-        told |= {name: known[flag] for name, known in (("type", _TYPES), ("choices", _CHOICES)) if flag in known}
-        (forms if flag in _FORMS else command).add_argument(flag, **told)
 
 
 def at_least(kind: type[int] | type[float], minimum: float, maximum: float | None = None) -> Any:
@@ -121,6 +114,6 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 # The values that the texts of options name.
 _WORDS = {
-    "PRESETS": " | ".join(PRESETS), "PRESET": DEFAULT_PRESET, "TRIALS": TRIALS, "STARTS": readme_claims.STARTS,
+    "PRESETS": " | ".join(PRESETS), "PRESET": DEFAULT_PRESET, "TRIALS": TRIALS, "STARTS": TRIALS,
     "EFFECT": MIN_EFFECT, "RUNS": RUNS, "LATEST": LATEST, "CONTRIBUTED": CONTRIBUTED, "ADVICE": advising.OUTPUT,
 }  # fmt: skip

@@ -4,21 +4,18 @@ The program of a block ends with it, and with the program its actors. The next b
 daemons are fresh in each trial of a point, as those of one trial go from point to point.
 """
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 
 from harness.measure.measured_processes import Running, Subject, SubjectError
 
 
-class Kept:
+class Kept(AbstractContextManager["Kept"]):
     """The drivers that wait for a block, by the names of their subjects. A context manager; at its end none is left."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, Running] = {}
         self._trial: int | None = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.end()

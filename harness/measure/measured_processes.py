@@ -10,9 +10,7 @@ that spin and are resumed all at once take long to share the processors as befor
 
 import contextlib
 import json
-import math
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -21,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,7 +34,7 @@ OWN_TREE = Path(__file__).resolve().parents[2]
 # Numeric libraries get one thread per worker, on every backend alike.
 WORKER_VARIABLES = {**THREAD_LIMITS, "NUMEXPR_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 _GRACE_SECONDS = 30.0  # for a supervisor to clean up
-_LONGEST_POLL_MS = 2**31 - 1  # 24 days
+_LONGEST_POLL_SECONDS = 2_000_000.0  # 23 days; `poll` takes no more than 2**31 - 1 ms
 # So the scratch directory has at most 24, as `ray_session` asks of the one in which it makes its own.
 _SCRATCH_PARENT_CHARACTERS = 12
 # A process that takes more of a core than this while its subject waits is busy; a subject that takes so much spins.
@@ -209,8 +208,7 @@ class Running:
 
     def look(self) -> None:
         with contextlib.suppress(OSError, psutil.Error):
-            tree = psutil.Process(self._supervisor.pid).children(recursive=True)
-            self.pids = [process.pid for process in tree]
+            self.pids = processes.descendants(self._supervisor.pid)
 
     def park(self) -> None:
         """From now on stop the processes between turns, if one of them keeps a processor busy there."""
@@ -262,68 +260,52 @@ class Running:
         return processes.resident_bytes(self.pids)
 
     def _answer(self, limit_s: float) -> dict[str, Any]:
-        line = self._line(limit_s)
-        if line is None:
-            raise SubjectError(self._ended())
-        told: dict[str, Any] = json.loads(line)
+        told: dict[str, Any] = json.loads(self._line(limit_s))
         if "error" in told:
             raise SubjectError(str(told["error"]))
         if "unsupported" in told:
             raise SubjectError(one_line(f"{UNSUPPORTED}{told['unsupported']}"))
         return told
 
-    def _line(self, limit_s: float) -> bytes | None:
-        """The next line on the channel; None if the process has ended."""
+    def _line(self, limit_s: float) -> bytes:
+        """The next line on the channel. Raises SubjectError if the process has ended."""
         give_up = time.monotonic() + limit_s
         while b"\n" not in self._pending:
             ready = _readable(self._watched, give_up)
             if not ready:
                 raise SubjectError(f"time limit: no result after {limit_s:g} s")
-            if self._channel.fileno() not in ready:
-                return None
             chunk = b""
-            with contextlib.suppress(ConnectionResetError):  # it ended and left an order unread
-                chunk = self._channel.recv(65536)
+            if self._channel.fileno() in ready:
+                with contextlib.suppress(ConnectionResetError):  # it ended and left an order unread
+                    chunk = self._channel.recv(65536)
             if not chunk:
-                return None
+                raise SubjectError(self._ended())
             self._pending += chunk
         line, _, self._pending = self._pending.partition(b"\n")
         return line
 
     def _ended(self) -> str:
-        status = self._verdict().get("exit_status", "")
-        if status == "":
+        """The way in which it ended, from the supervisor's last line. That line comes when all processes have ended."""
+        answer, descriptor, give_up = b"", self._watched[1], time.monotonic() + _GRACE_SECONDS
+        while _readable([descriptor], give_up) and (chunk := os.read(descriptor, 65536)):
+            answer += chunk
+        if not answer.endswith(b"\n"):
             return "the subject's supervisor died"
+        status = json.loads(answer)["exit_status"]
         if status is not None and status < 0:
             name = next((one.name for one in signal.Signals if one == -status), f"signal {-status}")
             return f"killed by {name}" + (" (out of memory?)" if -status == signal.SIGKILL else "")
         return one_line(f"exited with status {status} before reporting a result")
 
-    def _verdict(self) -> dict[str, Any]:
-        """The supervisor's last line, when all has ended; nothing if it died."""
-        answer, descriptor, give_up = b"", self._watched[1], time.monotonic() + _GRACE_SECONDS
-        while _readable([descriptor], give_up):
-            chunk = os.read(descriptor, 65536)
-            if not chunk:
-                break
-            answer += chunk
-        verdict: dict[str, Any] = json.loads(answer) if answer.endswith(b"\n") else {}  # read twice, it is empty
-        return verdict
-
     def _end(self) -> None:
         supervisor = self._supervisor
-        assert supervisor.stdin is not None
-        assert supervisor.stdout is not None
         with _signals_held():
-            with contextlib.suppress(BrokenPipeError):
-                supervisor.stdin.close()  # the supervisor takes this for the engine's end
             try:
-                self._verdict()
-                supervisor.wait(_GRACE_SECONDS)
+                # It closes standard input first, which the supervisor takes for the engine's end.
+                supervisor.communicate(timeout=_GRACE_SECONDS)
             except subprocess.TimeoutExpired:
                 os.killpg(supervisor.pid, signal.SIGKILL)
-                supervisor.wait()
-            supervisor.stdout.close()
+                supervisor.communicate()
             for process in self._parked:  # a killed supervisor has ended none, and they are stopped
                 process.send(signal.SIGKILL)
                 process.close()
@@ -336,13 +318,10 @@ def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
     return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
 
 
-def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
+def _readable(descriptors: Iterable[int], give_up: float) -> list[Any]:
     """The descriptors that can be read or are at their end; none if the clock reaches `give_up` before."""
-    watched = select.poll()  # `select` takes no number above 1023
-    for descriptor in descriptors:
-        watched.register(descriptor, select.POLLIN)
-    left_ms = math.ceil(1000 * (give_up - time.monotonic()))
-    return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
+    left_s = max(0.0, give_up - time.monotonic())
+    return connection.wait(descriptors, min(left_s, _LONGEST_POLL_SECONDS))
 
 
 def environment(tree: Path, scratch: Path) -> dict[str, str]:

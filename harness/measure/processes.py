@@ -10,9 +10,8 @@ import ctypes
 import os
 import resource
 import signal
-import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import psutil
@@ -29,9 +28,9 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), f"prctl({_PR_SET_CHILD_SUBREAPER})")
 
 
-def descendants() -> list[int]:
-    """Process ids of everything below this process."""
-    return [process.pid for process in psutil.Process().children(recursive=True)]
+def descendants(pid: int | None = None) -> list[int]:
+    """Process ids of everything below a process, by default this one."""
+    return [process.pid for process in psutil.Process(pid).children(recursive=True)]
 
 
 def cpu_ns(pids: Iterable[int]) -> dict[int, int]:
@@ -53,15 +52,14 @@ def waited_ns(pids: Iterable[int]) -> dict[int, dict[int, int]]:
     """How long each thread of each living process has waited for a processor since it began, in ns, by process and
     thread. No threads where the kernel keeps no such statistics.
     """
-    return {pid: dict(_waited_ns(pid)) for pid in pids}
-
-
-def _waited_ns(pid: int) -> Iterator[tuple[int, int]]:
-    with contextlib.suppress(OSError):  # it ended in the meantime
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                _, waited, _ = (thread / "schedstat").read_bytes().split()
-                yield int(thread.name), int(waited)
+    waited: dict[int, dict[int, int]] = {pid: {} for pid in pids}
+    for pid, threads in waited.items():
+        with contextlib.suppress(OSError):  # it ended in the meantime
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    _, ns, _ = (thread / "schedstat").read_bytes().split()
+                    threads[int(thread.name)] = int(ns)
+    return waited
 
 
 def may_be_parked(pid: int) -> bool:
@@ -90,7 +88,8 @@ class Handle:
         self._process, self._descriptor = psutil.Process(pid), -1
         with contextlib.suppress(OSError):
             self._descriptor = os.pidfd_open(pid)
-        if self._descriptor >= _most_descriptors() // 2:  # the lowest that was free
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)  # never infinite on Linux
+        if self._descriptor >= most // 2:  # the lowest that was free
             self.close()
 
     def close(self) -> None:
@@ -105,11 +104,6 @@ class Handle:
                 signal.pidfd_send_signal(self._descriptor, number)
             else:
                 self._process.send_signal(number)
-
-
-def _most_descriptors() -> int:
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return sys.maxsize if most == resource.RLIM_INFINITY else most
 
 
 def resident_bytes(pids: Iterable[int]) -> int:

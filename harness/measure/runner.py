@@ -19,7 +19,7 @@ from harness.measure.block import AGAIN, Effort, Measured
 from harness.measure.kept import Kept
 from harness.measure.measured_processes import Subject, workload_order
 from harness.measure.progress import Display
-from harness.plan.grid import Block, Point, Trial, runs_alone
+from harness.plan.grid import Block, Point, Trial, bytes_of_round, runs_alone
 from harness.store import digests, machine
 from harness.store.recorded_turns import RecordedTurn
 from harness.store.run_directory import RunDirectory
@@ -95,7 +95,7 @@ def _judge(results: RunDirectory, block: Block, display: Display) -> None:
 def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept) -> None:
     started_at, began = machine.timestamp(), time.monotonic()
     kept.begin(block[0].index)
-    if block[0].point.round_bytes:  # the memory that its arrays took in a store is not given back
+    if bytes_of_round(block[0].point.values):  # the memory that its arrays took in a store is not given back
         kept.end()
     found = _measured(results, block, effort, display, kept)
     # The rest of the block's time is shared.
@@ -151,15 +151,15 @@ def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) 
     its noise.
     """
     point, matched = trial.point, BACKENDS[trial.backend].matched
-    large = _LARGE_SHARE * psutil.virtual_memory().total
+    round_bytes = bytes_of_round(point.values)
     is_ray = trial.backend.startswith(_RAY)
     return Subject(
         f"{trial.backend}{AGAIN}" if again else trial.backend,
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
-        pinned=not is_ray and point.round_bytes <= large,
+        pinned=not is_ray and round_bytes <= _LARGE_SHARE * psutil.virtual_memory().total,
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
-        kept=is_ray and not (again or point.round_bytes or BACKENDS[trial.backend].on_two_nodes),
+        kept=is_ray and not (again or round_bytes or BACKENDS[trial.backend].on_two_nodes),
         interpreter=python,
     )
 

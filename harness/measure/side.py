@@ -26,6 +26,7 @@ import reactorlib
 import workloads
 from harness.measure.turn import Channel, ProgramEnds, Turns
 from harness.store.status import one_line
+from reactorlib.cpus import gil_enabled
 from workloads import catalogue
 from workloads.digest import NoDigest
 from workloads.parameter import ParameterError, UnsupportedError
@@ -62,9 +63,9 @@ class TurnProbe(Probe):
         self.verifying = False
         self.digest = NoDigest()
         gc.collect()
-        if self._without_gil and has_gil():
+        if self._without_gil and gil_enabled():
             raise RuntimeError(GIL_IS_ON)
-        return {"startup_ns": getattr(self, "startup_ns", 0), "digest": digest, "gil_enabled": has_gil()}
+        return {"startup_ns": getattr(self, "startup_ns", 0), "digest": digest, "gil_enabled": gil_enabled()}
 
 
 class TurnMeter:
@@ -122,7 +123,13 @@ def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, 
         for module in (reactorlib, workloads):
             if not Path(str(module.__file__)).resolve().is_relative_to(tree):
                 raise ImportError(f"{module.__name__} comes from {module.__file__}, not from {tree}")
-        return _carry_out(order, channel)
+        if "call" in order:
+            return {"answer": _named(order["call"])(*order["arguments"])}
+        if "kernel" in order:
+            _named(order["kernel"])(TurnMeter(channel), **order["parameters"])
+        else:
+            run_workload(order, channel)
+        return {"error": "the rounds ended before the engine did"}
     except ProgramEnds:
         return {"ended": True}
     except UnsupportedError as error:
@@ -149,21 +156,6 @@ def _go_where_it_runs(order: Mapping[str, Any], text: bytes) -> None:
                 ranks.go_to_two_nodes("harness.measure.side", text)
         if on_ranks and not ranks.has_ranks():
             ranks.become_ranks("harness.measure.side", text)
-
-
-def has_gil() -> bool:
-    """Whether threads take turns in this process."""
-    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
-
-
-def _carry_out(order: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
-    if "call" in order:
-        return {"answer": _named(order["call"])(*order["arguments"])}
-    if "kernel" in order:
-        _named(order["kernel"])(TurnMeter(channel), **order["parameters"])
-    else:
-        run_workload(order, channel)
-    return {"error": "the rounds ended before the engine did"}
 
 
 def _named(path: str) -> Any:

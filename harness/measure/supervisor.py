@@ -66,28 +66,23 @@ def _supervise(order: dict[str, Any]) -> int | None:
         cwd=order["directory"],
     )
     os.close(channel)
+    assert worker.stdin is not None
     pause_s = _FIRST_LOOK_SECONDS
     due = time.monotonic() + pause_s
     try:
-        _order(worker, order["side"])
+        with contextlib.suppress(BrokenPipeError), worker.stdin as pipe:  # a worker that died has its exit status
+            pipe.write(json.dumps(order["side"]).encode() + b"\n")
         while worker.poll() is None and not _is_asked_to_end(signals, max(0.0, due - time.monotonic())):
             if time.monotonic() >= due:  # and no child has ended, of which Ray's start has dozens
                 names.look(processes.descendants())
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_SECONDS)
                 due = time.monotonic() + pause_s
-        gone = worker.returncode is None
     finally:
         processes.stop_descendants()  # a name made between the last look and the end would stay
         names.look(processes.descendants())
         processes.end_descendants()
         names.remove()
-    return None if gone else worker.returncode
-
-
-def _order(worker: subprocess.Popen[bytes], order: dict[str, Any]) -> None:
-    assert worker.stdin is not None
-    with contextlib.suppress(BrokenPipeError), worker.stdin as pipe:  # a worker that died has its exit status
-        pipe.write(json.dumps(order).encode() + b"\n")
+    return worker.returncode  # still None if the subject had to end
 
 
 def _signals() -> int:

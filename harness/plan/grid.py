@@ -78,12 +78,7 @@ class Point:
     def verify_rounds(self) -> int:
         """Rounds of the run that proves a backend right, the same for every backend."""
         rounds: int = min(self.values["rounds"], _VERIFY_ROUNDS.get(self.workload, _VERIFY_ROUNDS_ELSE))
-        return max(1, min(rounds, _VERIFY_BYTES // max(1, self.round_bytes)))
-
-    @property
-    def round_bytes(self) -> int:
-        """The size of the arrays of a round; 0 if the workload has no such parameters."""
-        return bytes_of_round(self.values)
+        return max(1, min(rounds, _VERIFY_BYTES // max(1, bytes_of_round(self.values))))
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,6 @@ def markdown_table(grid: TextTable) -> str:
     rule = ["---" if position < 2 else "---:" for position in range(len(grid.columns))]
     lines = [tuple(map(markdown_text, grid.columns)), rule]
     for number, row in enumerate(grid.rows):
-        cells = map(markdown_text, row)
-        lines.append(
-            tuple(f"**{cell}**" if number in grid.best and at in (1, 2) else cell for at, cell in enumerate(cells))
-        )
+        bold = (1, 2) if number in grid.best else ()
+        lines.append([f"**{cell}**" if at in bold else cell for at, cell in enumerate(map(markdown_text, row))])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -4,7 +4,7 @@ Published ratios come from another machine with other versions, and decide nothi
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness import quantity
@@ -31,10 +31,7 @@ _MIB, _MB = 2**20, 10**6  # of the axis of objects: the published sizes are whol
 
 def table(summary: Summary) -> TextTable:
     """A row for each claim that the results have points of, with Ray called as the paper does."""
-    return TextTable(HEADING, HEADINGS, tuple(_rows(summary)))
-
-
-def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
+    rows = []
     for workload, own in _CLAIMS.items():
         ratios = _published(workload)
         here = [
@@ -50,7 +47,8 @@ def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
                 told += f" (without {quantity.counted(lacking, 'point')})"
             others = (cell for _, point, _ in here for cell in point.cells if cell.backend.startswith(RAY))
             otherwise = grouped((one for one in others if RAY_PAPER in one.speedups), lambda one: one.backend)
-            yield _row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floor)
+            rows.append(_row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floor))
+    return TextTable(HEADING, HEADINGS, tuple(rows))
 
 
 def hypothesis(summary: Summary | None) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A name for each point of a run, from what its parameters vary."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness import quantity
@@ -20,9 +20,11 @@ def point_labels(rows: Iterable[Measurement | PhaseRow | ScalingRow]) -> dict[tu
     labels: dict[tuple[str, str], str] = {}
     for peers in grouped(scenarios, lambda point: point[0]).values():
         values = {peer: json.loads(peer[1]) for peer in peers}
-        told = {peer: (scenarios[peer], values[peer]) for peer in peers}
         known = dict.fromkeys(name for peer in peers for name in values[peer])
-        names = [name for name in known if name in _SIZES or _says_more(name, told.values())]
+        # A setting is named where it varies and the scenario doesn't: it has more pairs with scenarios than these are.
+        pairs = {name: {(scenarios[peer], values[peer].get(name)) for peer in peers} for name in known}
+        count = len({scenarios[peer] for peer in peers})
+        names = [name for name in known if name in _SIZES or (name not in _LENGTHS and len(pairs[name]) > count)]
         plain = {peer: _label(scenarios[peer], values[peer], names) for peer in peers}
         for namesakes in grouped(peers, plain.__getitem__).values():
             differing = [name for name in _LENGTHS if len({values[peer].get(name) for peer in namesakes}) > 1]
@@ -32,9 +34,3 @@ def point_labels(rows: Iterable[Measurement | PhaseRow | ScalingRow]) -> dict[tu
 
 def _label(beginning: str, values: Mapping[str, Any], names: Iterable[str]) -> str:
     return ", ".join([beginning, *(quantity.parameter(name, values[name]) for name in names if name in values)])
-
-
-def _says_more(name: str, told: Collection[tuple[str, Mapping[str, Any]]]) -> bool:
-    """Whether a parameter, given with each point's scenario, varies where the scenario doesn't."""
-    pairs = {(scenario, values.get(name)) for scenario, values in told}
-    return name not in _LENGTHS and len(pairs) > len({scenario for scenario, _ in told})

@@ -23,7 +23,6 @@ from harness.store.files import write_atomically
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _EFFORT = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
-Part = Callable[[Summary, Mapping[str, Path], Path], str]
 
 
 def marks(part: str) -> tuple[str, str]:
@@ -235,7 +234,7 @@ def contributions(
     return _page(picture, markdown_table(contributed.table(points)), words)
 
 
-PARTS: dict[str, Part] = {
+PARTS: dict[str, Callable[[Summary, Mapping[str, Path], Path], str]] = {
     "results": section,
     "claims": claimed,
     "effort": effort,

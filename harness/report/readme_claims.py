@@ -14,7 +14,6 @@ from harness.stats.intervals import Estimate
 from harness.store.measurement_table import MEASUREMENTS
 from harness.store.trial_records import TrialRecord
 
-STARTS = TRIALS
 # Between runs of README's points on two days, ratios of backends whose code was the same moved by up to 24 %.
 OTHER_DAY = 1.25
 _INLINE = "reactor-inline"
@@ -75,8 +74,8 @@ def claims(*summaries: Summary) -> list[Claim]:
 
 
 def _of_point(name: str, end: PointAnswer, ours: str, records: Sequence[TrialRecord]) -> Iterator[Claim]:
-    ratios = [(f"{name}-ray", ours, end.ray), (f"{name}-loop", ours, end.loop)]
-    found = [(name, backend, against.rival, against.ratio) for name, backend, against in ratios if against]
+    rivals = ("ray", end.ray), ("loop", end.loop)
+    found = [(f"{name}-{kind}", ours, one.rival, one.ratio) for kind, one in rivals if one]
     inline = end.point.cell(_INLINE)
     if inline and LOOP in inline.speedups:
         found.append((f"{name}-overhead", _INLINE, LOOP, inline.speedups[LOOP]))
@@ -84,7 +83,7 @@ def _of_point(name: str, end: PointAnswer, ours: str, records: Sequence[TrialRec
         own = [one for one in records if one.point == end.point.key and one.backend in (backend, baseline)]
         taken = sum(fmean(one.duration_s for one in own if one.backend == side) for side in (backend, baseline))
         held = max(one.peak_bytes or 0 for one in own)
-        yield Claim(name, end.point, backend, baseline, ratio, STARTS * taken, held)
+        yield Claim(name, end.point, backend, baseline, ratio, TRIALS * taken, held)
 
 
 def table(known: Sequence[Claim]) -> TextTable:

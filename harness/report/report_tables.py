@@ -44,8 +44,6 @@ def headlines(summary: Summary) -> dict[str, list[str]]:
 
 
 def _noise(summary: Summary) -> Iterator[str]:
-    if not summary.noise:
-        yield NOT_MEASURED
     for one in summary.noise:
         starts = quantity.counted(one.ratio.count, "start")
         yield (
@@ -53,8 +51,7 @@ def _noise(summary: Summary) -> Iterator[str]:
             f"{percent(one.distance)}. Its interval reaches {percent(one.half_width)} to either side and "
             f"{'contains' if one.contains_one else 'does not contain'} 1"
         )
-    if summary.noise:
-        yield f"differences of less than {percent(summary.floor)} are called undecided"
+    yield f"differences of less than {percent(summary.floor)} are called undecided" if summary.noise else NOT_MEASURED
 
 
 def percent(factor: float) -> str:

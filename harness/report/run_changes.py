@@ -103,8 +103,7 @@ def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Chan
 
 def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
     """Whether two runs measured the same on the same machine; raises UsageError where they did not."""
-    differing = differences(base.grid, new.grid)
-    if differing:
+    if differing := differences(base.grid, new.grid):
         raise UsageError(f"another grid: {differing} ({base.path} is there, {new.path} here)")
     differing = machine.differences(_without_packages(base), _without_packages(new))
     there, here = (run.machine["sessions"][0].get("variables") for run in (base, new))
@@ -148,18 +147,16 @@ def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str |
 
 
 def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
-    before = {point.key: point for point in base.points}
+    before = {(point.key, cell.backend): cell.speedups for point in base.points for cell in point.cells}
     baselines = {reference_ceiling.CEILING, *(name for name, backend in BACKENDS.items() if backend.role == "main")}
     for point in new.points:
-        old = before[point.key]
         for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
-            was = old.cell(cell.backend)
+            was = before[point.key, cell.backend]
             for baseline, after in cell.speedups.items():
-                if was is None or baseline not in was.speedups or baseline not in baselines:
-                    continue
-                place = point.workload, point.label, cell.backend, baseline, point.metric
-                ratio = was.speedups[baseline]
-                yield Change(*place, intervals.change(after, ratio), before=ratio, after=after)
+                if baseline in was and baseline in baselines:
+                    place = point.workload, point.label, cell.backend, baseline, point.metric
+                    factor = intervals.change(after, was[baseline])
+                    yield Change(*place, factor, before=was[baseline], after=after)
 
 
 def lines(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> list[str]:

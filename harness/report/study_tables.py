@@ -11,7 +11,6 @@ from harness.stats.intervals import Estimate
 from harness.store.phase_table import LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow
 
-SCALING_TITLE = "scaling with workers"
 _SCALING_COLUMNS = (
     "point", "workers", "messages free", "messages paid", "on these cores", "measured", "measured / predicted",
 )  # fmt: skip
@@ -55,14 +54,13 @@ def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
         own = {(row.kind, row.workers): row for row in rows if row.point == point}
         for position, count in enumerate(sorted({workers for _, workers in own})):
             measured = own.get((MEASURED, count))
-            ahead = next((one for kind in (HERE, PREDICTED) if (one := own.get((kind, count))) and one.speedup), None)
-            share = NOTHING
-            if ahead and ahead.speedup and measured and measured.speedup:
-                share = f"{100 * measured.speedup / ahead.speedup:.0f} %"
+            predictions = (own.get((kind, count)) for kind in (HERE, PREDICTED))
+            ahead = next((one.speedup for one in predictions if one and one.speedup), None)
+            share = f"{100 * measured.speedup / ahead:.0f} %" if ahead and measured and measured.speedup else NOTHING
             label = "" if position else f"{point[0]} {name}"
             shown = (_speed_up(own.get((kind, count))) for kind in (PREDICTED, PAID, HERE))
             lines.append((label, str(count), *shown, _speed_up(measured), share))
-    return TextTable(SCALING_TITLE, _SCALING_COLUMNS, tuple(lines))
+    return TextTable("scaling with workers", _SCALING_COLUMNS, tuple(lines))
 
 
 def prediction_table(rows: Sequence[ScalingRow]) -> TextTable:

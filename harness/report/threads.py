@@ -16,7 +16,6 @@ THREADS, PROCESSES = f"{OURS}threads-nogil", f"{OURS}processes-nogil"
 LOCKSTEPS, COPIES = ("lockstep-nogil", "lockstep-threads-nogil"), "limit"
 _LOOP, _LOOP_WITHOUT_GIL = "serial", "serial-nogil"
 _BY_SIZE = "broadcast_gather"
-_WORKERS = ("actors", "agents")
 
 
 def results(summary: Summary) -> list[tuple[PointSummary, Cell]]:
@@ -85,8 +84,7 @@ def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> TextTable:
     names = ("threads", "processes", "best Ray")
     rows = []
     for point, own in found:
-        ray, counts = own.best_ray, (point.parameters.get(name) for name in _WORKERS)
-        workers = next(filter(None, counts), 1)
+        ray, workers = own.best_ray, point.parameters.get("actors") or point.parameters.get("agents") or 1
         cells = [own, point.cell(PROCESSES), point.cell(ray[1]) if ray else None]
         memory = (point.shown(cell, "peak_rss", 1 / workers) for cell in cells)
         startup = (point.shown(cell, "startup_time") for cell in cells)

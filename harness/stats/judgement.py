@@ -55,5 +55,4 @@ def describe(factor: Estimate) -> str:
 
 
 def _percent(factor: float) -> str:
-    text = f"{(factor - 1) * 100:.1f}" if abs(factor - 1) < 0.1 else f"{(factor - 1) * 100:.0f}"
-    return f"{text.removeprefix('-') if float(text) == 0 else text} %"
+    return f"{(factor - 1) * 100:z.{1 if abs(factor - 1) < 0.1 else 0}f} %"

@@ -12,10 +12,9 @@ from workloads.catalogue import BACKENDS
 # As a baseline: no backend, but the measure of all.
 CEILING = "ceiling"
 _COPIES = "limit"  # the backend that copies alone
-Values = Mapping[int, float]
 
 
-def ceiling(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
+def ceiling(trials: Mapping[str, Mapping[int, float]], higher_is_better: bool) -> str | None:
     """The backend from which a point's ceiling is taken; None where none was measured.
 
     `trials`: the values of every backend there, by trial.

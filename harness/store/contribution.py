@@ -4,7 +4,6 @@ Its rows are those of `measurements.csv` and `scaling.csv`, with the same types 
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypedDict
@@ -72,8 +71,23 @@ class Contribution:
     outcomes: list[PredictionOutcome]
 
     def __post_init__(self) -> None:
-        for fault in self._faults():
-            raise ValueError(fault)
+        if not self.measurements:
+            raise ValueError("measurements: expected at least one row")
+        others = {row.run_id for row in self.measurements} | {row.run_id for row in self.predictions}
+        for other in others - {self.run_id}:
+            raise ValueError(f"a row of run {other} in the file of run {self.run_id}")
+        for key, rows in grouped(self.measurements, lambda row: row.key).items():
+            if len(rows) > 1:
+                raise ValueError(f"measurements: {key[0]} {key[2]} has trial {key[3]} twice")
+        for (workload, _, backend, trial), reason in digests.disagreements(self.measurements).items():
+            raise ValueError(f"measurements: {workload} {backend} trial {trial}: {reason}")
+        ahead = grouped(self.predictions, lambda row: row.point)
+        for point, own in grouped(self.measurements, lambda row: row.point).items():
+            for backend in (LOOP, OURS):
+                if all(row.backend != backend for row in own):
+                    raise ValueError(f"measurements: {' '.join(point)} lacks {backend}")
+            if [(row.kind, row.workers) for row in ahead.get(point, [])] != [(HERE, self.cores)]:
+                raise ValueError(f"predictions: expected one of {' '.join(point)} for {self.cores} workers")
 
     @property
     def cores(self) -> int:
@@ -83,25 +97,6 @@ class Contribution:
     def oversubscribed(self) -> bool:
         """Whether the machine has fewer cores than the run was given."""
         return self.cores > (self.machine["cpu"]["cores"] or self.cores)
-
-    def _faults(self) -> Iterator[str]:
-        if not self.measurements:
-            yield "measurements: expected at least one row"
-        others = {row.run_id for row in self.measurements} | {row.run_id for row in self.predictions}
-        for other in others - {self.run_id}:
-            yield f"a row of run {other} in the file of run {self.run_id}"
-        for key, rows in grouped(self.measurements, lambda row: row.key).items():
-            if len(rows) > 1:
-                yield f"measurements: {key[0]} {key[2]} has trial {key[3]} twice"
-        for (workload, _, backend, trial), reason in digests.disagreements(self.measurements).items():
-            yield f"measurements: {workload} {backend} trial {trial}: {reason}"
-        ahead = grouped(self.predictions, lambda row: row.point)
-        for point, own in grouped(self.measurements, lambda row: row.point).items():
-            for backend in (LOOP, OURS):
-                if all(row.backend != backend for row in own):
-                    yield f"measurements: {' '.join(point)} lacks {backend}"
-            if [(row.kind, row.workers) for row in ahead.get(point, [])] != [(HERE, self.cores)]:
-                yield f"predictions: expected one of {' '.join(point)} for {self.cores} workers"
 
 
 def read(path: Path) -> Contribution:

@@ -42,5 +42,4 @@ def _of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
         if votes * 2 <= len(first):
             opinions = ", ".join(f"{backend} {digest[:8]}" for backend, digest in sorted(first.items()))
             return dict.fromkeys(digests, f"{_DIFFERS}no majority among {opinions}")
-    told = f"{whose} {expected[:8]}"
-    return {key: f"{_DIFFERS}{own[:8]}, {told}" for key, own in digests.items() if own != expected}
+    return {key: f"{_DIFFERS}{own[:8]}, {whose} {expected[:8]}" for key, own in digests.items() if own != expected}

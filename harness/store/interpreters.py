@@ -34,12 +34,8 @@ def find(backends: Iterable[str], given: Mapping[str, str | None]) -> dict[str, 
     return found
 
 
-def describe(found: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The properties of each interpreter besides the suite's own. Raises UsageError for one that cannot serve."""
-    return {kind: _described(kind, path) for kind, path in found.items() if kind}
-
-
-def _described(kind: str, path: str) -> dict[str, Any]:
+def describe(kind: str, path: str) -> dict[str, Any]:
+    """The properties of an interpreter besides the suite's own. Raises UsageError for one that cannot serve."""
     target, file = _ENVIRONMENTS[kind][1], str(interpreter.__file__)
     try:
         done = subprocess.run([path, "-P", file], capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=True)

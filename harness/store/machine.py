@@ -27,8 +27,6 @@ _VARIABLE_PREFIXES = (
 )  # fmt: skip
 # Fields that must be equal for rows to stand in one file.
 _IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "interpreters", "clock_speed")
-_CPUS = Path("/sys/devices/system/cpu")
-_GIB = 2**30
 
 
 class _Cpu(TypedDict, total=False):
@@ -80,11 +78,11 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
             "physical_cores": psutil.cpu_count(logical=False),
         },
         "cores_allowed": available_cpus(),
-        **describe_cpus(_CPUS),
-        "memory_gib": round(psutil.virtual_memory().total / _GIB, 1),
+        **describe_cpus(Path("/sys/devices/system/cpu")),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "kernel": f"{platform.system()} {platform.release()}",
         **interpreter.describe(),
-        "interpreters": interpreters.describe(others),
+        "interpreters": {kind: interpreters.describe(kind, path) for kind, path in others.items() if kind},
     }
 
 

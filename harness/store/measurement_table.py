@@ -17,8 +17,6 @@ from harness.store.trial_records import TrialRecord
 
 METRICS = ("throughput", "round_time", "overhead", "startup_time", "peak_rss", "cpu_time")
 
-RowKey = tuple[str, str, str, int, str]
-
 
 @dataclass(frozen=True)
 class Measurement(OfPoint, OfTrial):
@@ -52,7 +50,7 @@ class Measurement(OfPoint, OfTrial):
             raise ValueError(f"expected a value where the status is {OK}, and only there; got {self.value}")
 
     @property
-    def key(self) -> RowKey:
+    def key(self) -> tuple[str, str, str, int, str]:
         """Trial and metric, which no other row of the file may repeat."""
         return (*self.trial_key, self.metric)
 
@@ -60,7 +58,7 @@ class Measurement(OfPoint, OfTrial):
         return replace(self, value=None, status=one_line(reason))
 
 
-MEASUREMENTS = Table("measurements.csv", Measurement, "remove the line or restore it", lambda row: row.key)
+MEASUREMENTS = Table("measurements.csv", Measurement, "remove the line or restore it", "key")
 
 
 def derived(

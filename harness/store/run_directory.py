@@ -25,7 +25,6 @@ from workloads.parameter import ParameterError
 # Interpreters that the command line names; the others are where the suite's targets install them.
 Given = Mapping[str, str | None]
 GRID_NAME = "grid.json"
-LOGS_NAME = "logs"
 EXPECTED = "expected the results of `harness run`"
 _OTHER = "choose another --output"
 _ANOTHER = f"restore it, or {_OTHER}"
@@ -52,7 +51,7 @@ class RunDirectory:
 
     @property
     def logs(self) -> Path:
-        return self.path / LOGS_NAME
+        return self.path / "logs"
 
     def missing(self) -> list[Trial]:
         """The trials of all blocks in which one is missing, in the order in which they will run.

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from pathlib import Path
@@ -26,13 +26,13 @@ class Table(Generic[_Row]):
     """A file whose columns are the fields of a dataclass, in their order. An empty cell is None where a field may be.
 
     `file_name`: compressed if it ends in .gz. `row`: the dataclass, whose types and bounds msgspec checks, and whose
-    `__post_init__` may raise ValueError. `remedy`: for a broken file. `key`: no two rows may share it.
+    `__post_init__` may raise ValueError. `remedy`: for a broken file. `key`: the property that no two rows may share.
     """
 
     file_name: str
     row: type[_Row]
     remedy: str
-    key: Callable[[_Row], Hashable] | None = None
+    key: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Table(Generic[_Row]):
             raise UsageError(f"{path}, line 1: expected the columns {','.join(self.columns)}; {self.remedy}")
         rows, seen = self._parsed(path, lines), dict[Hashable, int]()
         for number, row in enumerate(rows, start=2) if self.key else ():
-            first = seen.setdefault(self.key(row), number)  # type: ignore[misc]
+            first = seen.setdefault(getattr(row, self.key), number)
             if first != number:
                 raise UsageError(f"{path}, line {number}: repeats line {first}; remove one of the two")
         return rows

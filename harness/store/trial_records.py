@@ -44,6 +44,4 @@ class TrialRecord(OfPoint, OfTrial):
     p99_ns: Finite | None = None
 
 
-TRIALS = Table(
-    "trials.csv", TrialRecord, "restore the file, or measure into another directory", lambda row: row.trial_key
-)
+TRIALS = Table("trials.csv", TrialRecord, "restore the file, or measure into another directory", "trial_key")

@@ -3,8 +3,6 @@
 import os
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,15 +16,13 @@ from harness.measure.block import Measured
 from harness.measure.measured_processes import Subject
 from harness.measure.turn import Turn
 from reactorlib import elaborate
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.reactorlib.scripts import python
 
 
 @pytest.mark.slow(reason="every line of the claims is measured; `make test` has the rules for a line")
 @pytest.mark.timeout(400)
 def test_every_part_prints_its_lines():
-    line = [sys.executable, "-m", "benchmarks.kernel_claims", "--tiny"]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=380, check=False)
+    done = python("-m", "benchmarks.kernel_claims", "--tiny", timeout=380)
     assert done.returncode in (0, 1), done.stderr
     about, _, *lines = done.stdout.splitlines()
     assert about.startswith("Python 3.")

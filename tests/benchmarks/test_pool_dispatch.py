@@ -1,7 +1,5 @@
 """The pool compared with TorchRL's dispatch: each way makes rounds, and a series ends with the best way."""
 
-import subprocess
-import sys
 from functools import partial
 
 import pytest
@@ -10,6 +8,7 @@ from benchmarks import pool_dispatch, ray_options
 from benchmarks.meter import Meter
 from benchmarks.pool_dispatch import POOL, SERIES, TORCHRL, Series, Waiting
 from tests.harness.runs import engine
+from tests.reactorlib.scripts import printed
 
 
 def test_a_series_ends_with_the_best_way_and_a_failure_is_reported(
@@ -40,4 +39,4 @@ def test_torchrl_makes_rounds(way: str) -> None:
     pytest.importorskip("torchrl")
 
     code = f"from benchmarks.pool_dispatch import *; run(Meter(1, 2, laps=2), {way!r}, 'cheap')"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+    printed("-c", code, timeout=300)

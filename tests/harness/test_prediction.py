@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from harness.prediction import MessageCost, predict
-from reactorlib import Bank, Input, Output, Program, Reactor, Tag, connect, elaborate, reaction, startup
+from reactorlib import Bank, Input, Output, Program, Reactor, Tag, connect, elaborate, startup
 from reactorlib.worker.trace import Span
+from tests.reactorlib.conformance.reactors import noted
 
 COST = MessageCost(send_ns=10, receive_ns=5, latency_ns=20, byte_ns=0.5)
 
@@ -17,19 +18,14 @@ class Hub(Reactor):
 
     def __init__(self, members: int) -> None: ...
 
-    @reaction(startup, effects=out)
-    def begin(self, out) -> None: ...
-
-    @reaction(replies)
-    def gather(self, replies) -> None: ...
+    begin, gather = noted(startup, effects=out), noted(replies)
 
 
 class Member(Reactor):
     inp = Input[int]()
     reply = Output[int]()
 
-    @reaction(inp, effects=reply)
-    def work(self, inp, reply) -> None: ...
+    work = noted(inp, effects=reply)
 
 
 class Star(Reactor):

@@ -13,14 +13,13 @@ from harness.store.contribution import OURS
 from plots import page, style
 from plots.chart import BarPanel, Chart, LinePanel, Points, Scale
 
-_FILE_NAME = "speed_up.svg"
 _SPEED_UP = "speed-up over the loop (x)"
 
 
 def draw(found: Sequence[ContributedPoint], directory: Path) -> Path | None:
     """Draw the figure into a directory; None where there is nothing to draw. Raises OSError."""
     chart = speed_up(found)
-    return style.save(page.render(chart), directory / _FILE_NAME) if chart else None
+    return style.save(page.render(chart), directory / "speed_up.svg") if chart else None
 
 
 def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:

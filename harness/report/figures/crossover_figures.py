@@ -1,10 +1,10 @@
 """When does Ray catch up? The lead of reactors by what a step takes, what it sends, and steps per message."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from math import prod
 
 from harness import quantity
+from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
 from harness.report.summary import RAY, PointSummary, Summary
 from harness.stats.intervals import Estimate
@@ -58,12 +58,8 @@ def _place(point: PointSummary) -> _Place | None:
 
 def _row(places: Mapping[_Place, object], axis: int) -> list[_Place]:
     """The longest row of places that differ along one axis only; empty without two."""
-
-    def others(place: _Place) -> tuple[int, ...]:
-        return place[:axis] + place[axis + 1 :]
-
-    groups = [list(group) for _, group in groupby(sorted(places, key=others), key=others)]
-    longest = max(groups, key=len, default=[])
+    rows = grouped(places, lambda place: place[:axis] + place[axis + 1 :])
+    longest = max((rows[others] for others in sorted(rows)), key=len, default=[])
     return sorted(longest) if len(longest) > 1 else []
 
 

@@ -1,7 +1,7 @@
 """Shared by the figures: the choice of points and backends, their bars and curves, and notes."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -10,7 +10,6 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report import published
 from harness.report.summary import LOOP, RAY_PAPER, Cell, PointSummary, Summary, in_order
-from harness.stats import reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
@@ -31,7 +30,7 @@ _NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds
 NS = 1e9
 _PUBLISHED = "published-"
 
-_Thing = TypeVar("_Thing")
+_Item = TypeVar("_Item")
 Value = Callable[[Cell], Estimate | None]
 
 
@@ -99,30 +98,23 @@ def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
     )
 
 
-def best_of(things: Iterable[_Thing], place: Callable[[_Thing], object], rank: Callable[[_Thing], Any]) -> list[_Thing]:
+def best_of(things: Iterable[_Item], place: Callable[[_Item], Hashable], rank: Callable[[_Item], Any]) -> list[_Item]:
     """The thing of highest rank at each place."""
-    found: dict[object, _Thing] = {}
-    for one in things:
-        found[place(one)] = max(found.get(place(one), one), one, key=rank)
-    return list(found.values())
+    return [max(own, key=rank) for own in grouped(things, place).values()]
 
 
 def backends(
     summary: Summary, points: Sequence[PointSummary], *, everything: bool, also: Sequence[str] = ()
 ) -> list[str]:
-    """The loop, reactors on all cores, each Ray that is the best at one of these points, and the ceiling.
+    """The loop, reactors on all cores, each Ray that is the best at one of these points, and `also` these.
 
-    `everything`: all backends, as where reactors on all cores have no result. Without ceiling, `also` these.
+    `everything`: all backends, as where reactors on all cores have no result.
     """
     present = in_order(cell.backend for point in points for cell in point.cells if cell.main)
     ours = [cell for point in points if (cell := point.cell(summary.ours)) is not None and cell.main]
     best = {found[1] for cell in ours if (found := cell.best_ray) is not None}
     chosen = {LOOP, summary.ours, *best, *also}
-    return [
-        name
-        for name in present
-        if everything or not ours or name in chosen or (reference_ceiling.is_limit(name) and not also)
-    ]
+    return [name for name in present if everything or not ours or name in chosen]
 
 
 def time_of(units: float) -> Value:
@@ -164,14 +156,13 @@ def bar_chart(
 ) -> Chart | None:
     """A panel for each point, with a bar for each backend, the best on top, and published values `beside` them last."""
     chosen = backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    panels, references = [], False
+    panels = []
     for point in found.points:
         ranked = bars(values_at(point, chosen, value), text, most_first=most_first)
-        references = references or bool(beside(point))
         shown = (*ranked, *(Bar(series, one, text(one.value)) for series, one in beside(point).items()))
         if shown:
             panels.append(BarPanel(title(point), scale, shown))
-    published_too = [published_note(published_for)] if references else []
+    published_too = [published_note(published_for)] if any(map(beside, found.points)) else []
     heading = against_best_ray(summary, found.points, name, scale.label)
     return chart(heading, found.subtitle, panels, *notes, *found.notes, *published_too)
 
@@ -183,11 +174,8 @@ def values_at(point: PointSummary, chosen: Iterable[str], value: Value = attrget
 
 def curves(places: Iterable[tuple[float, Mapping[str, Estimate]]]) -> dict[str, Points]:
     """A curve for each backend, from the values at each place of an axis."""
-    found: dict[str, dict[float, Estimate]] = {}
-    for x, values in places:
-        for backend, one in values.items():
-            found.setdefault(backend, {})[x] = one
-    return dict(found)
+    values = ((backend, x, one) for x, at in places for backend, one in at.items())
+    return {backend: {x: one for _, x, one in own} for backend, own in grouped(values, lambda each: each[0]).items()}
 
 
 def published_curves(figure: str, unit: float = 1, factor: float = 1.0) -> dict[str, dict[float, Estimate]]:

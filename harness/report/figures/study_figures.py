@@ -102,10 +102,9 @@ def _scaling_panel(point: tuple[str, str], rows: Sequence[ScalingRow]) -> LinePa
         _MEASURED if kind == MEASURED else kind: {float(row.workers): _speed_up(row) for row in own}
         for kind, own in grouped(rows, lambda row: row.kind).items()
     }
-    measured = max(curves.get(_MEASURED, {}), default=None)
     return LinePanel(
         _title(point), Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
-        measured_until=measured,
+        measured_until=max(curves.get(_MEASURED, {}), default=None),
     )  # fmt: skip
 
 

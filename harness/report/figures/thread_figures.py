@@ -10,9 +10,8 @@ from harness.report.summary import PointSummary, Summary
 from harness.stats.reference_ceiling import is_limit
 from plots.chart import BarPanel, Chart, LinePanel, Scale
 
-_MIB = 2**20
 _COSTS = (
-    ("peak_rss", "Memory", Scale("MiB of all processes together"), _MIB, "{:.0f} MiB".format),
+    ("peak_rss", "Memory", Scale("MiB of all processes together"), 2**20, "{:.0f} MiB".format),
     ("startup_time", "Start-up", Scale("time until the first round", quantity.duration_tick), 1, quantity.duration),
 )
 

@@ -16,13 +16,12 @@ from typing import Any
 import psutil
 from rich.console import Console
 
-from harness.measure.measured_processes import WORKER_VARIABLES
+from harness.measure.measured_processes import OWN_TREE, WORKER_VARIABLES
 from harness.stats.doubts import LOADED_SHARE
 from harness.store import machine
 from harness.store.machine import word
 from harness.studies.doctor import probes
 
-ROOT = Path(__file__).resolve().parents[3]
 LIMIT_S = 120.0  # a Ray that does not start reports it after a minute of its own
 _NOT_HERE = ("ModuleNotFoundError", "ImportError", "workloads.parameter.UnsupportedError")
 SHARED_MEMORY = Path("/dev/shm")
@@ -63,7 +62,7 @@ def probed(name: str) -> ProbeResult:
     """Run one probe to its end or to its time limit."""
     needed, command = name in probes.NEEDED, [sys.executable, "-m", "harness.studies.doctor.probes", name]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False, cwd=ROOT)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False, cwd=OWN_TREE)
     except subprocess.TimeoutExpired:
         return ProbeResult(name, "fails", f"did not end within {LIMIT_S:.0f} s", needed)
     if done.returncode == 0:
@@ -133,7 +132,18 @@ def harms(described: Mapping[str, Any], session: Mapping[str, Any], seen: Circum
 
     `described`, `session`: from `machine.describe` and `machine.describe_session`.
     """
-    return [*_of_processors(described, seen), *_of_memory(seen), *_of_surroundings(session)]
+    found = list(_of_processors(described, seen))
+    if seen.available_bytes < ENOUGH_MEMORY:
+        found.append(f"{seen.available_bytes / _GIB:.1f} GiB of memory are free; expected {ENOUGH_MEMORY / _GIB:.0f}")
+    shared = seen.shared_free_bytes or 0
+    if shared < STORE_SHARE * seen.total_bytes:
+        expected = f"expected {STORE_SHARE:.0%} of the memory (docker: --shm-size)"
+        found.append(f"{SHARED_MEMORY} has {shared / _GIB:.1f} GiB free: Ray keeps objects on disk; {expected}")
+    if session["variables"]:
+        found.append(f"set in the environment: {', '.join(session['variables'])}")
+    if session["dirty"]:
+        found.append("uncommitted changes: the rows will not name the code they are of")
+    return found
 
 
 def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterator[str]:
@@ -153,19 +163,3 @@ def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterato
         yield "turbo is on: one busy core is faster than many"
     if any("," in group or "-" in group for group in described["siblings"] or ()):
         yield f"CPUs that share a core (threads {'; '.join(described['siblings'])}): two are less than twice one"
-
-
-def _of_memory(seen: Circumstances) -> Iterator[str]:
-    if seen.available_bytes < ENOUGH_MEMORY:
-        yield f"{seen.available_bytes / _GIB:.1f} GiB of memory are free; expected {ENOUGH_MEMORY / _GIB:.0f}"
-    shared = seen.shared_free_bytes or 0
-    if shared < STORE_SHARE * seen.total_bytes:
-        expected = f"expected {STORE_SHARE:.0%} of the memory (docker: --shm-size)"
-        yield f"{SHARED_MEMORY} has {shared / _GIB:.1f} GiB free: Ray keeps objects on disk; {expected}"
-
-
-def _of_surroundings(session: Mapping[str, Any]) -> Iterator[str]:
-    if session["variables"]:
-        yield f"set in the environment: {', '.join(session['variables'])}"
-    if session["dirty"]:
-        yield "uncommitted changes: the rows will not name the code they are of"

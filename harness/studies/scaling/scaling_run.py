@@ -21,8 +21,6 @@ from harness.studies.scaling.tracing import TRACED
 from harness.studies.study import Study
 from reactorlib.cpus import available_cpus
 
-Tell = Callable[[str], None]
-
 SERIAL = "serial"
 PARALLEL = "reactor-processes"
 
@@ -125,7 +123,7 @@ def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
     return rows, costs
 
 
-def predict_here(path: Path, run_id: str, chosen: Sequence[Point], limit_s: float, tell: Tell) -> None:
+def predict_here(path: Path, run_id: str, chosen: Sequence[Point], limit_s: float, tell: Callable[[str], None]) -> None:
     """Write the predictions for one worker per core into the run's `scaling.csv`, before anything is measured.
 
     Predictions that are there stay. A prediction that fails is a row with its reason.

@@ -3,7 +3,6 @@
 import dataclasses
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,8 @@ from harness.errors import UsageError
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, changed, slowed
+from tests.pages import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FEW = 3
 QUICK = ("--workload", "none", "--kernel", "fan_out", "--trials", str(FEW))
 

@@ -11,9 +11,8 @@ import pytest
 
 from harness.cli.commands import main
 from harness.store.trial_records import TRIALS
+from tests.reactorlib.scripts import ROOT, python
 from workloads.catalogue import BACKENDS, WORKLOADS
-
-ROOT = Path(__file__).resolve().parents[3]
 
 RUN = ("run", "--workload", "fake", "--backend", "serial", "--trials", "1")
 
@@ -165,21 +164,12 @@ def test_a_study_needs_a_grid_and_a_place_for_its_file_before_it_measures(refuse
 def test_a_shell_completes_what_is_typed(tmp_path, typed, offered):
     line = f"python -m harness {typed}"
     told = {"_ARGCOMPLETE": "3", "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "offered"), "_ARGCOMPLETE_IFS": " "}
-    done = subprocess.run(
-        [sys.executable, "-m", "harness"],
-        env={**os.environ, **told, "COMP_LINE": line, "COMP_POINT": str(len(line))},
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-    )
+    done = python("-m", "harness", env={**os.environ, **told, "COMP_LINE": line, "COMP_POINT": str(len(line))})
     assert (done.returncode, (tmp_path / "offered").read_text().split()) == (0, offered.split())
 
 
 def test_an_interpreter_without_what_the_suite_needs_is_told_in_one_line():
-    done = subprocess.run(
-        [sys.executable, "-S", "-m", "harness", "list"],  # without site-packages
-        env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = python("-S", "-m", "harness", "list", env={"PYTHONPATH": str(ROOT)})  # without site-packages
     assert done.returncode == 1
     assert done.stderr.startswith("harness: ")
     assert done.stderr.endswith("use .venv/bin/python, which `make install` makes\n")

@@ -67,12 +67,12 @@ def test_an_interpreter_is_found_by_its_path_and_stays_the_link_that_an_environm
 )
 def test_an_interpreter_that_cannot_serve_is_refused(python, told, reason):
     with pytest.raises(UsageError, match=reason):
-        interpreters.describe({FREE_THREADED: str(python(told))})
+        interpreters.describe(FREE_THREADED, str(python(told)))
 
 
 def test_what_is_no_python_is_refused():
     with pytest.raises(UsageError, match=r"/bin/true: cannot describe itself"):
-        interpreters.describe({FREE_THREADED: "/bin/true"})
+        interpreters.describe(FREE_THREADED, "/bin/true")
 
 
 def test_a_run_with_such_an_interpreter_has_the_backends_for_it_and_time_for_them():

@@ -57,7 +57,7 @@ def test_handles_leave_half_of_the_descriptors_to_others_and_reach_their_process
     free = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
     for descriptor in free:
         os.close(descriptor)
-    monkeypatch.setattr(processes, "_most_descriptors", lambda: 2 * free[2])
+    monkeypatch.setattr(processes.resource, "getrlimit", lambda _: (2 * free[2], 2 * free[2]))
     handles = [processes.Handle(process.pid) for process in [ended, stopped] * 5]
     assert os.open(os.devnull, os.O_RDONLY) == free[2]
     os.close(free[2])

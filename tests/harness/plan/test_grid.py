@@ -121,7 +121,7 @@ def test_every_preset_can_be_built(name):
     assert {point.workload for point in made.points} == {sweep.workload for sweep in PRESETS[name].sweeps}
     for point in made.points:
         assert 1 <= point.verify_rounds <= point.values["rounds"]
-        assert point.verify_rounds == 1 or point.verify_rounds * point.round_bytes <= 4 * 2**30
+        assert point.verify_rounds == 1 or point.verify_rounds * grid.bytes_of_round(point.values) <= 4 * 2**30
 
 
 def test_a_preset_s_budget_holds_where_no_number_of_trials_is_told():

@@ -1,12 +1,8 @@
 """Section "Ending"."""
 
-import os
 import signal
-import subprocess
-import sys
-import textwrap
-import time
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +25,8 @@ from reactorlib import (
 )
 from reactorlib.errors import ReactionError, ReactorError
 from tests.reactorlib.conformance.reactors import Relay, noted
+from tests.reactorlib.executors.programs import IDLE
+from tests.reactorlib.executors.test_signals import ALL_ENDED, Victim, ended
 from tests.reactorlib.observing import Execute, reactions, story, values
 
 
@@ -229,39 +227,10 @@ def test_error_reported_is_that_of_the_lowest_tag_level_position(execute: Execut
         assert caught.value.reactor == "TwoFailures.sooner"
 
 
-ENDLESS = """
-    import os
-
-    from reactorlib import *
-
-    class Endless(Reactor):
-        tick = Timer(offset=0, period=5 * MSEC)
-
-        @reaction(tick)
-        def beat(self, tick):
-            os.write(1, b"running\\n")  # in one piece, where a signal may interrupt a print
-
-        @reaction(shutdown)
-        def end(self):
-            print("shutdown", flush=True)
-
-    run(Endless, timeout=60 * SEC)
-"""
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-def test_signal_ends_the_run_after_its_shutdown_reactions(path: str, number: signal.Signals) -> None:
-    command = [sys.executable, "-c", textwrap.dedent(ENDLESS)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "running\n"
-        begun = time.monotonic()
-        process.send_signal(number)
-        out, _ = process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.communicate()
-    assert out.splitlines()[-1] == "shutdown"
-    assert process.returncode != 0
-    assert time.monotonic() - begun < 10
+def test_signal_ends_the_run_after_its_shutdown_reactions(path: str, number: signal.Signals, tmp_path: Path) -> None:
+    with Victim("inline", IDLE, str(tmp_path / "log")) as victim:
+        victim.process.send_signal(number)
+        status, _ = victim.end()
+    assert ended(victim.log) == ALL_ENDED
+    assert status != 0

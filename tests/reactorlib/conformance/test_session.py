@@ -119,6 +119,7 @@ def test_a_step_at_a_time_runs_all_that_is_due_earlier_first(opened: Opened) -> 
         assert step(7) == ([], 0)
         assert step(8, until=4 * MSEC) == ([7, "beat", "beat"], 4 * MSEC)
         assert session.tag == Tag(4 * MSEC, 0)
+        assert type(session.tag.time) is int
         assert step(9, until=4 * MSEC) == ([7, "beat", "beat"], 4 * MSEC)
         assert session.tag == Tag(4 * MSEC, 1)
         assert step(ABSENT, until=6 * MSEC) == (ABSENT, ABSENT)  # outputs are those of the last tag
@@ -335,12 +336,6 @@ def test_the_loop_s_own_thread_is_not_slowed_down_where_actions_crowd(monkeypatc
     with Session(Hurried) as session:
         session.step(inp=1, until=FAR)
         assert [session.step()["out"] for _ in range(3)] == [0, 1, 2]
-
-
-def test_the_time_of_a_step_is_a_plain_number(opened: Opened) -> None:
-    with opened(Farm) as session:
-        session.step(until=5 * MSEC)
-        assert type(session.tag.time) is int
 
 
 def test_finish_without_begin_is_refused(opened: Opened) -> None:

@@ -37,7 +37,6 @@ from reactorlib import (
 from reactorlib.tag import LONGEST, Time
 from tests.reactorlib.conformance.faulty import declaring
 from tests.reactorlib.conformance.reactors import Members, Pair, Source, noted
-from tests.reactorlib.conformance.test_mistakes import Schedules
 from tests.reactorlib.observing import Execute, reactions, story, values, written
 
 
@@ -254,7 +253,6 @@ WANTED: dict[str, Callable[[Any], object]] = {
     "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
     "deadline": lambda time: run(declaring(it=noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
-    "extra_delay": lambda time: run(Schedules, delay=time, action="logical", timeout=0, fast=True),
 }
 
 

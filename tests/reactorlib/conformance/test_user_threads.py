@@ -99,31 +99,22 @@ def test_a_thread_asks_for_the_time_and_stops_the_run(main: Any, which: int, exe
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("main", [Idle, Busy])
-def test_an_error_of_a_thread_ends_the_run(main: Any, which: int, execute: Execute, capfd: Any) -> None:
+@pytest.mark.parametrize(("main", "times"), [(Idle, 1), (Busy, 1), (Idle, 30_000)], ids=["idle", "busy", "a long text"])
+def test_an_error_of_a_thread_ends_the_run(main: Any, times: int, which: int, execute: Execute, capfd: Any) -> None:
     class Ends(main):
         @reaction(shutdown)
         def last(self) -> None:
             print("shut down", flush=True)
 
     def fail(_handle: RunHandle) -> None:
-        raise ValueError("no reply")
+        raise ValueError("no reply" * times)
 
     with pytest.raises(ThreadError, match=r"'feeder', .* ValueError: no reply") as e:
         execute(Ends, which=which, work=fail, trace=False, **OPTIONS)
-    assert type(e.value.__cause__) is ValueError
+    if times == 1:  # a stand-in takes the place of what is too long for a datagram
+        assert type(e.value.__cause__) is ValueError
     assert e.value.thread == "feeder"
     assert capfd.readouterr().out == "shut down\n"
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("which", [0, 1])
-def test_an_error_of_a_thread_ends_the_run_however_long_its_text_is(which: int, execute: Execute) -> None:
-    def fail(_handle: RunHandle) -> None:
-        raise ValueError("no reply" * 30_000)
-
-    with pytest.raises(ThreadError, match=r"'feeder', .* ValueError: no reply"):
-        execute(Idle, which=which, work=fail, trace=False, **OPTIONS)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -8,6 +8,7 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -58,6 +59,15 @@ def test_the_error_is_that_of_one_worker_every_time(executor, where, repetitions
         with soon():
             got = ends(log, FAULTS[where], executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
         assert got == expected
+
+
+@pytest.mark.parametrize("executor", ["inline", "threads", "processes"])
+def test_the_first_error_stays_the_first_whatever_shutdown_raises(executor, log, soon):
+    faults = {"hub": (5, "raise"), "leaf 0": ("shutdown", "exit"), "leaf 2": ("shutdown", "exit")}
+    with soon():
+        *_, kind, _, notes, ended = ends(log, faults, executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
+    assert (kind, len(notes)) == (ValueError, 2)
+    assert ended == ["leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
 
 
 @pytest.mark.parametrize("failing", [(0,), (3,), (1, 2), (2, 3), (0, 1, 2, 3)], ids=str)
@@ -138,34 +148,34 @@ def test_a_worker_that_dies_is_named(where, how, when, log, soon):
     assert {"hub ended", "leaf 0 ended"} <= set(ended)
 
 
-class Closing(Reactor):
-    """Closes the files of its process, the one that shows its end among them, and lives on."""
+class Acting(Reactor):
+    """The second does this at startup. It lives on, unless that ends it."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        self.act = act
 
     @reaction(startup)
     def begin(self) -> None:
         if self.bank_index == 1:
-            os.closerange(3, 1000)
+            self.act()
             time.sleep(30)
 
 
-def test_a_worker_that_closes_its_files_and_lives_on_is_killed(soon):
-    with soon(), pytest.raises(WorkerError, match=r"worker 1 .* was killed by SIGKILL"):
-        run(Members, kind=Closing, count=2, executor="processes", workers=2, placement={"Members.members[1]": 1})
+NAMELESS = signal.SIGRTMIN + 6  # Python has no name for it
 
 
-class Signalled(Reactor):
-    """Ends its process by a signal to which Python gives no name."""
-
-    @reaction(startup)
-    def begin(self) -> None:
-        if self.bank_index == 1:
-            os.kill(os.getpid(), signal.SIGRTMIN + 6)
-            time.sleep(30)
-
-
-def test_a_worker_that_dies_of_a_signal_without_a_name_is_named(soon):
-    with soon(), pytest.raises(WorkerError, match=rf"worker 1 .* was killed by signal {signal.SIGRTMIN + 6} before"):
-        run(Members, kind=Signalled, count=2, executor="processes", workers=2, placement={"Members.members[1]": 1})
+@pytest.mark.parametrize(
+    ("act", "fate"),
+    [
+        # The file that shows its end is among them.
+        pytest.param(lambda: os.closerange(3, 1000), "SIGKILL", id="closes its files and lives on"),
+        pytest.param(lambda: os.kill(os.getpid(), NAMELESS), f"signal {NAMELESS} before", id="a nameless signal"),
+    ],
+)
+def test_a_worker_is_named_that_closes_its_files_or_dies_of_a_signal_without_a_name(act, fate, soon):
+    members = {"kind": Acting, "count": 2, "arguments": (act,), "placement": {"Members.members[1]": 1}}
+    with soon(), pytest.raises(WorkerError, match=rf"worker 1 .* was killed by {fate}"):
+        run(Members, **members, executor="processes", workers=2)
 
 
 @pytest.mark.parametrize("code", [0, 3, -signal.SIGTERM])

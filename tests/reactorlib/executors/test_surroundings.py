@@ -195,29 +195,6 @@ def test_a_flood_of_physical_actions_does_not_outlast_the_run(executor: str) -> 
     assert output(executor, script) == "(100 ms, 0)\nTrue\n"
 
 
-@EVERY
-def test_the_first_error_stays_the_first_whatever_shutdown_raises(executor: str) -> None:
-    script = """
-        class Last(Member):
-            @reaction(shutdown)
-            def end(self):
-                print("ended", self.bank_index, flush=True)
-                raise SystemExit(3)
-
-        class Main(Reactor):
-            def __init__(self):
-                def fail(index):
-                    raise ValueError("the first")
-                self.member, self.last = Member(fail), Bank(Last, 2, lambda index: None)
-
-        try:
-            run(Main, executor=sys.argv[1], workers=2)
-        except ReactionError as error:
-            print(type(error.__cause__).__name__, len(error.__cause__.__notes__))
-    """
-    assert sorted(output(executor, script).splitlines()) == ["ValueError 2", "ended 0", "ended 1"]
-
-
 def test_a_thread_that_leaves_while_it_is_looked_at_has_not_died(monkeypatch: pytest.MonkeyPatch) -> None:
     is_alive = threading.Thread.is_alive
 

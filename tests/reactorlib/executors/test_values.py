@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from reactorlib import (
+    ABSENT,
     MSEC,
     Bank,
     Input,
@@ -222,27 +223,6 @@ def test_memory_of_large_arrays_that_stay_in_their_process_is_used_again(executo
 # Copies that are only looked at later
 
 
-class Ticker(Reactor):
-    """Sets `often` every 2 ms and `seldom` every 7 ms."""
-
-    fast = Timer(0, 2 * MSEC)
-    slow = Timer(1 * MSEC, 7 * MSEC)
-    often = Output[int]()
-    seldom = Output[Any]()
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    @reaction(fast, effects=often)
-    def tick(self, fast, often) -> None:
-        self.count += 1
-        often.set(self.count)
-
-    @reaction(slow, effects=seldom)
-    def tock(self, slow, seldom) -> None:
-        seldom.set(np.full(5000, self.count) if self.count % 3 else {"count": self.count})
-
-
 class Looker(Reactor):
     often = Input[int]()
     seldom = Input[Any]()
@@ -256,16 +236,17 @@ class Looker(Reactor):
 
 class Watch(Reactor):
     def __init__(self, lookers: int = 4) -> None:
-        self.ticker = Ticker()
+        seldom = (np.full(5000, number) if number % 3 else {"count": number} for number in range(8))
+        self.often, self.seldom = Source(*range(26), period=2 * MSEC), Source(ABSENT, *seldom, period=7 * MSEC)
         self.looker = Bank(Looker, lookers)
-        connect(self.ticker.often, self.looker.often)
-        connect(self.ticker.seldom, self.looker.seldom)
+        connect(self.often.out, self.looker.often)
+        connect(self.seldom.out, self.looker.seldom)
 
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_a_value_is_still_there_at_later_tags(executor, workers):
     expected = run(Watch, timeout=50 * MSEC, fast=True, trace=True)
-    for placement in (None, {"Watch.ticker": 1}):
+    for placement in (None, {"Watch.often": 1, "Watch.seldom": 1}):
         got = run(Watch, timeout=50 * MSEC, fast=True, trace=True, executor=executor, workers=workers,
                   placement=placement)  # fmt: skip
         assert got.digest == expected.digest

@@ -20,13 +20,6 @@ from reactorlib.gymnasium.sb3 import ReactorVecEnv
 from reactorlib.gymnasium.seeding import seeds_of
 
 
-def without_times(infos: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    for info in infos:
-        if "episode" in info:
-            info["episode"].pop("t", None)
-    return infos
-
-
 @pytest.mark.parametrize("options", [{"executor": "inline"}, {"workers": 2}, {"workers": 2, "caller_steps": False}])
 @pytest.mark.parametrize("probe", ["infos of every kind", "numbers in infos", "Discrete", "MultiBinary", "images"])
 def test_it_is_dummy_vec_env_step_by_step(probe: str, options: dict[str, Any]) -> None:

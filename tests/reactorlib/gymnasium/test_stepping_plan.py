@@ -61,7 +61,6 @@ def test_results_are_those_of_sync_whatever_is_chosen(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("given", [{"workers": 2}, {"caller_steps": True}, {"context": "fork"}, {"executor": "inline"}])
 def test_nothing_is_tried_where_the_caller_says(vector: Any, monkeypatch: Any, given: dict[str, Any]) -> None:
     monkeypatch.setattr(plans, "tried", lambda _env: pytest.fail("tried"))
-    monkeypatch.setattr("reactorlib.gymnasium.vector_env.available_cpus", lambda: 2)
     plan = vector(made("no infos"), **given).plan
     assert plan.executor == given.get("executor", "processes")
     assert plan.step_ns is None

@@ -22,6 +22,17 @@ def messages(err: str) -> list[str]:
     return re.findall(r"^(?:[\w.]*\.)?(\w*Error|KeyboardInterrupt|reactorlib)(?::|$)", last, re.MULTILINE)
 
 
+def messages_of_soon_ended(job: Any, word: str, number: int | None = None) -> list[str]:
+    """The messages of a job that fails soon after this word, and after this signal to its launcher."""
+    job.await_word(word)
+    if number is not None:
+        job.process.send_signal(number)
+    ended = job.ended()
+    assert ended.status != 0
+    assert ended.after_s < SOON_S, ended.err
+    return messages(ended.err)
+
+
 def test_all_ranks_have_the_same_result(start: Any) -> None:
     ended = start(3, ENDS, "good").ended()
     assert ended.status == 0
@@ -60,24 +71,14 @@ def test_an_exit_has_its_status(start: Any) -> None:
 @pytest.mark.parametrize("victim", [0, 1])
 @pytest.mark.parametrize("way", ["raise", "os._exit", "kill", "terminate"])
 def test_a_rank_that_fails_ends_the_job_soon(start: Any, way: str, victim: int) -> None:
-    job = start(3, ENDS, way, str(victim))
-    job.await_word("misbehaves")
-    ended = job.ended()
-    assert ended.status != 0
-    assert ended.after_s < SOON_S
-    said = messages(ended.err)
-    assert said == [] or (way == "raise" and len(said) == 1), ended.err
+    said = messages_of_soon_ended(start(3, ENDS, way, str(victim)), "misbehaves")
+    assert said == [] or (way == "raise" and len(said) == 1), said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_the_job_soon(start: Any, number: int) -> None:
-    job = start(3, ENDS, "hang")
-    job.await_word("misbehaves")
-    job.process.send_signal(number)
-    ended = job.ended()
-    assert ended.status != 0
-    assert ended.after_s < SOON_S
-    assert messages(ended.err) in ([], ["KeyboardInterrupt"])
+    said = messages_of_soon_ended(start(3, ENDS, "hang"), "misbehaves", number)
+    assert said in ([], ["KeyboardInterrupt"])
 
 
 @pytest.mark.parametrize("victim", [0, 1])

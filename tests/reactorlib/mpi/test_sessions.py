@@ -15,7 +15,7 @@ import pytest
 from reactorlib.executors.executor import OutOfTime
 from reactorlib.mpi.transport import MPITransport
 from tests.reactorlib.mpi.conftest import launcher
-from tests.reactorlib.mpi.test_ends import SOON_S, messages
+from tests.reactorlib.mpi.test_ends import messages, messages_of_soon_ended
 from tests.reactorlib.scripts import python
 
 SCRIPT = str(Path(__file__).with_name("train.py"))
@@ -63,12 +63,7 @@ def test_a_rank_that_dies_in_a_step_ends_the_job(start: Any) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_the_job(start: Any, number: int) -> None:
-    job = started(start, "hangs")
-    job.await_word("stuck")
-    job.process.send_signal(number)
-    ended = job.ended()
-    assert ended.status != 0
-    assert ended.after_s < SOON_S
+    messages_of_soon_ended(started(start, "hangs"), "stuck", number)
 
 
 def test_what_makes_no_sense_is_refused_and_leaves_the_ranks_to_the_next_session(start: Any) -> None:
@@ -91,12 +86,7 @@ def test_however_the_script_ends_the_job_does(start: Any, way: str, status: int)
 
 
 def test_a_script_that_fails_waits_for_no_rank_that_hangs(start: Any) -> None:
-    job = started(start, "fails_beside_a_hang")
-    job.await_word("stuck")
-    ended = job.ended()
-    assert ended.status != 0
-    assert ended.after_s < SOON_S
-    assert messages(ended.err) == ["KeyError"]
+    assert messages_of_soon_ended(started(start, "fails_beside_a_hang"), "stuck") == ["KeyError"]
 
 
 def test_a_vector_environment_on_ranks_is_sync_s(start: Any) -> None:
