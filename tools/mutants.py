@@ -143,6 +143,7 @@ MUTANTS = [
         _of("transport", "processors", "transport/test_processors"),
         ("only a worker that shares a processor with a fellow leaves it", "if mine is None or mine not in theirs:", "if False:"),
         ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
+        ("a worker goes only where a processor is idle", "not 0 < _running() <= len(allowed)", "_running() == 0"),
     ),
     *_mutants(
         _of("transport", "arena", "transport/test_arena", "transport/test_codec", "transport/test_exchange"),

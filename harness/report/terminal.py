@@ -15,7 +15,7 @@ from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import ENOUGH_TRIALS
 
 _SHOWN_DOUBTS = 2
-_COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
+_COLUMNS = ("weakest against Ray", "against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
 def show_answer(summary: Summary, page: Path, console: Console) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from threading import get_native_id
 from time import perf_counter_ns as clock
 from typing import Any
@@ -23,6 +23,7 @@ SPIN_NS = 5_000_000
 SURE_NS = 200_000
 REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, while others want the processor
 WANTED = 0.1  # others want the processor if a thread waited for it for at least this part of the time
+PAUSE_NS = 20_000_000  # without a long wait, for each fellow: to ask where one is takes 20 us
 PROBE = 16  # where all long waits were in vain, every 16th is spun in full
 _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran, and it was ready and did not
 
@@ -37,7 +38,7 @@ STAGE, THREAD, TAKEN = 1, 2, 3  # how far it is in its life, its thread, the byt
 class Spinner:
     """The spinning of one worker, at most `spin_ns` in a wait. `fellows`: the threads of the other workers."""
 
-    def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Iterable[int]] = tuple) -> None:
+    def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Sequence[int]] = tuple) -> None:
         self.spin_ns = spin_ns
         self._fellows = fellows
         self._rested = 0  # when it may spin again
@@ -59,8 +60,11 @@ class Spinner:
         if kept is None:
             return
         last, self._looked = self._looked, (now, kept)
+        fellows = self._fellows()
         is_wanted = last is not None and kept - last[1] > WANTED * (now - last[0])
-        if is_wanted and not processors.leave(self._fellows()):
+        # Linux likes to wake a thread next to the one that wakes it, and counts nothing until they have taken turns.
+        is_awoken = last is None or now - last[0] > PAUSE_NS * len(fellows)
+        if (is_wanted or is_awoken) and not processors.leave(fellows) and is_wanted:
             self._rest(now)
             return
         # After each long wait in vain half as long, but at least a sixteenth.

@@ -87,8 +87,32 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
         spinner = waiting.Spinner(300_000, lambda: (70,))
         for _ in range(2):  # the first look has nothing to compare with
             spinner.spin(lambda: False, waiting.clock())
-        assert asked == [(70,)]
+        assert asked == [(70,), (70,)]
         assert (spinner._rested > 0) is rests
+
+
+@pytest.mark.parametrize(
+    ("fellows", "pause_ns", "asks"),
+    [((70,), 0, 1), ((70,), waiting.PAUSE_NS, 2), ((70, 71), waiting.PAUSE_NS, 1), ((70, 71), 2 * waiting.PAUSE_NS, 2)],
+)
+def test_after_a_pause_a_worker_asks_where_its_fellows_are(
+    monkeypatch: pytest.MonkeyPatch, fellows: tuple[int, ...], pause_ns: int, asks: int
+) -> None:
+    now, asked = [0], []
+
+    def clock() -> int:
+        now[0] += 1_000_000
+        return now[0]
+
+    monkeypatch.setattr(waiting, "clock", clock)
+    monkeypatch.setattr(waiting, "_kept_ns", lambda: 1)
+    monkeypatch.setattr(processors, "leave", asked.append)
+    spinner = waiting.Spinner(300_000, lambda: fellows)
+    spinner.spin(lambda: False, clock())
+    now[0] += pause_ns
+    spinner.spin(lambda: False, clock())
+    assert asked == [fellows] * asks
+    assert spinner._rested == 0
 
 
 REAL = """
