@@ -33,7 +33,7 @@ from workloads.ray_styles import THREAD_LIMITS, is_setting
 OWN_TREE = Path(__file__).resolve().parents[2]
 # Numeric libraries get one thread per worker, on every backend alike.
 WORKER_VARIABLES = {**THREAD_LIMITS, "NUMEXPR_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-_GRACE_SECONDS = 30.0  # for a supervisor to clean up
+_GRACE_SECONDS = 30.0  # for a supervisor to clean up, in all
 _LONGEST_POLL_SECONDS = 2_000_000.0  # 23 days; `poll` takes no more than 2**31 - 1 ms
 # So the scratch directory has at most 24, as `ray_session` asks of the one in which it makes its own.
 _SCRATCH_PARENT_CHARACTERS = 12

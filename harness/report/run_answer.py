@@ -68,7 +68,7 @@ class WorkloadAnswer:
 
     @property
     def weakest(self) -> PointAnswer:
-        """The point with the least lead over the best Ray."""
+        """The point with the least `lead`."""
         return self.points[0]
 
     @property

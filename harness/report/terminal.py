@@ -15,7 +15,7 @@ from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import ENOUGH_TRIALS
 
 _SHOWN_DOUBTS = 2
-_COLUMNS = ("weakest against Ray", "against loop", "against best Ray", "ceiling", "starts", "doubts")
+_COLUMNS = ("against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
 def show_answer(summary: Summary, page: Path, console: Console) -> None:
@@ -50,7 +50,8 @@ def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
          ", ".join(end.doubts) or NOTHING)
         for one, end in ((one, one.weakest) for one in found)
     ]  # fmt: skip
-    for position, column in enumerate(_COLUMNS):
+    weakest = "weakest against Ray" if any(one.weakest.ray for one in found) else "weakest point"
+    for position, column in enumerate((weakest, *_COLUMNS)):
         words = [word for cell in (column, *(row[position] for row in rows)) for word in cell.split()]
         table.add_column(column, min_width=max(map(len, words)), justify="right" if position in (3, 4) else "left")
     for row in rows:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 
-def leave(fellows: Iterable[int]) -> bool:
-    """Move this thread off a processor that it shares with one of these threads, if another is idle; whether it did."""
-    mine, theirs = _processor_of("thread-self"), {_processor_of(thread) for thread in fellows}
-    if mine is None or mine not in theirs:
+def leave(fellows: Sequence[int]) -> bool:
+    """Move this thread off a processor that it shares with one of these, if nobody else runs; whether it did."""
+    if not fellows:
+        return False
+    mine, theirs = _processor_of("thread-self"), [at for at in map(_processor_of, fellows) if at is not None]
+    if mine not in theirs:
         return False
     allowed = os.sched_getaffinity(0)
-    free = allowed - theirs
-    # Where no more threads are running or ready than there are processors, and two share one, another one is idle.
-    if not free or not 0 < _running() <= len(allowed):
+    free = allowed.difference(theirs)
+    # Where another program's thread runs or is ready, a processor without a fellow may be that thread's.
+    if not free or not 0 < _running() <= 1 + len(theirs):
         return False
     try:
         os.sched_setaffinity(0, free)
@@ -25,10 +27,11 @@ def leave(fellows: Iterable[int]) -> bool:
 
 
 def _processor_of(thread: int | str) -> int | None:
-    """Where it runs, or ran last; None where that cannot be known, or it has ended."""
+    """Where it runs or is ready to; None where it does neither, or nothing is known."""
     try:
         with open(f"/proc/{thread}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # as in waiting
-            return int(file.read().rpartition(")")[2].split()[36])
+            state, *counts = file.read().rpartition(")")[2].split()
+            return int(counts[35]) if state == "R" else None
     except (OSError, ValueError, IndexError):
         return None
 

@@ -23,7 +23,7 @@ SPIN_NS = 5_000_000
 SURE_NS = 200_000
 REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, while others want the processor
 WANTED = 0.1  # others want the processor if a thread waited for it for at least this part of the time
-PAUSE_NS = 20_000_000  # without a long wait, for each fellow: to ask where one is takes 20 us
+PAUSE_NS = 20_000_000  # without a long wait, for each fellow: to ask where one is takes a thousandth of it
 PROBE = 16  # where all long waits were in vain, every 16th is spun in full
 _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran, and it was ready and did not
 
@@ -63,8 +63,8 @@ class Spinner:
         fellows = self._fellows()
         is_wanted = last is not None and kept - last[1] > WANTED * (now - last[0])
         # Linux likes to wake a thread next to the one that wakes it, and counts nothing until they have taken turns.
-        is_awoken = last is None or now - last[0] > PAUSE_NS * len(fellows)
-        if (is_wanted or is_awoken) and not processors.leave(fellows) and is_wanted:
+        after_pause = last is None or now - last[0] > PAUSE_NS * len(fellows)
+        if (is_wanted or after_pause) and not processors.leave(fellows) and is_wanted:
             self._rest(now)
             return
         # After each long wait in vain half as long, but at least a sixteenth.

@@ -227,9 +227,12 @@ def test_error_reported_is_that_of_the_lowest_tag_level_position(execute: Execut
         assert caught.value.reactor == "TwoFailures.sooner"
 
 
+@pytest.mark.parametrize("what", ["rounds", IDLE])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-def test_signal_ends_the_run_after_its_shutdown_reactions(path: str, number: signal.Signals, tmp_path: Path) -> None:
-    with Victim("inline", IDLE, str(tmp_path / "log")) as victim:
+def test_signal_ends_the_run_after_its_shutdown_reactions(
+    path: str, what: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    with Victim("inline", what, str(tmp_path / "log")) as victim:
         victim.process.send_signal(number)
         status, _ = victim.end()
     assert ended(victim.log) == ALL_ENDED

@@ -116,6 +116,21 @@ def test_two_sources_are_told_with_both_positions() -> None:
     assert all(f"Main.lf:{line}" in faults for line in (3, 4, 8))
 
 
+def test_a_cycle_is_told_with_the_positions_of_reactions_and_connections() -> None:
+    step = lying("Main.lf:2", lambda: noted("inp", effects="out"))
+    stage = made("Stage", inp=Input(), out=Output(), step=step)
+
+    def construct(self: Any) -> None:
+        self.stage = stage()
+        with where("Main.lf:6:5"):
+            connect(self.stage.out, self.stage.inp)
+
+    (fault,) = faults_of(made("Main", __init__=construct))
+    assert "Main.lf:2" in fault
+    assert "Main.lf:6:5" in fault
+    assert ".py" not in fault
+
+
 def test_a_position_is_that_of_its_block_alone() -> None:
     """A constructor that runs in the block and the lines after it have positions of their own."""
     inner = Output(width=0)

@@ -99,6 +99,7 @@ class Ticking(Reactor):
         ({"timeout": -1 * MSEC}, "timeout"),
         ({"executor": "cluster"}, "inline"),
         ({"executor": "threads", "workers": 0}, "workers"),
+        ({"colour": "red"}, "colour"),
     ],
 )
 def test_options_of_run_are_checked(options: dict[str, Any], word: str) -> None:

@@ -149,7 +149,7 @@ def test_a_worker_that_dies_is_named(where, how, when, log, soon):
 
 
 class Acting(Reactor):
-    """The second does this at startup. It lives on, unless that ends it."""
+    """Member 1 of two calls `act` at startup, and lives on, unless that ends it."""
 
     def __init__(self, act: Callable[[], None]) -> None:
         self.act = act

@@ -214,7 +214,6 @@ def test_a_cycle_is_told_with_lines_of_the_file(faults):
         "causality cycle:\n    Main.a.reaction_1 (Main.lf:5)\n      sets Main.a.o, connected at Main.lf:10"
     )
     assert "connected at Main.lf:11" in told
-    assert ".py" not in told
 
 
 def test_what_a_body_raises_is_traced_into_the_file(write):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -28,8 +30,8 @@ def on(monkeypatch: pytest.MonkeyPatch, mine: int | None, theirs: dict[int, int 
     monkeypatch.setattr(processors, "_processor_of", {"thread-self": mine, **theirs}.get)
 
 
-def left(monkeypatch: pytest.MonkeyPatch, fellows: Iterable[int], running: int = 2) -> bool:
-    """Whether the worker moves where so many threads of the machine run or are ready to."""
+def left(monkeypatch: pytest.MonkeyPatch, fellows: Sequence[int], running: int = 2) -> bool:
+    """Whether the worker moves where `running` threads of the machine run or are ready to."""
     monkeypatch.setattr(processors, "_running", lambda: running)
     return processors.leave(fellows)
 
@@ -38,7 +40,7 @@ def test_who_shares_a_processor_goes_where_no_fellow_is_and_may_go_anywhere_agai
     monkeypatch: pytest.MonkeyPatch, moves: Moves
 ) -> None:
     on(monkeypatch, 1, {70: 1, 71: 2})
-    assert left(monkeypatch, (70, 71))
+    assert left(monkeypatch, (70, 71), 3)
     assert moves == [{0, 3}, {0, 1, 2, 3}]
 
 
@@ -51,12 +53,14 @@ def test_nobody_else_moves(
     monkeypatch: pytest.MonkeyPatch, moves: Moves, mine: int | None, theirs: dict[int, int | None]
 ) -> None:
     on(monkeypatch, mine, theirs)
-    assert not left(monkeypatch, theirs)
+    assert not left(monkeypatch, tuple(theirs))
     assert moves == []
 
 
-@pytest.mark.parametrize(("running", "moved"), [(4, True), (5, False), (0, False)], ids=["idle", "busy", "unknown"])
-def test_who_shares_moves_only_where_a_processor_is_idle(
+@pytest.mark.parametrize(
+    ("running", "moved"), [(3, True), (4, False), (0, False)], ids=["alone", "another runs", "unknown"]
+)
+def test_a_worker_that_shares_moves_only_where_no_other_program_runs(
     monkeypatch: pytest.MonkeyPatch, moves: Moves, running: int, moved: bool
 ) -> None:
     on(monkeypatch, 1, {70: 1, 71: 2})
@@ -113,6 +117,14 @@ def test_after_a_pause_a_worker_asks_where_its_fellows_are(
     spinner.spin(lambda: False, clock())
     assert asked == [fellows] * asks
     assert spinner._rested == 0
+
+
+def test_a_thread_that_sleeps_is_on_no_processor() -> None:
+    assert processors._processor_of("thread-self") in os.sched_getaffinity(0)
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        while processors._processor_of(sleeper.pid) is not None:  # it is about to sleep
+            time.sleep(0.001)
+        sleeper.kill()
 
 
 REAL = """
