@@ -19,9 +19,9 @@ from harness.stats.judgement import Judgement
 Tell = Callable[[str], None]
 
 _MS = 1_000_000
-# Short turns and leads, for two trees wake alike.
+# Short turns and leads, for two trees wake alike. Processes wake on one processor, and part after some milliseconds.
 EFFORT = block.Effort(
-    16, 3, turn_ns=20 * _MS, lead_ns=2 * _MS, waking_ns=2 * _MS, resuming_ns=2 * _MS, warmup_ns=20 * _MS,
+    16, 3, turn_ns=20 * _MS, lead_ns=2 * _MS, waking_ns=20 * _MS, resuming_ns=20 * _MS, warmup_ns=20 * _MS,
     warmup_s=(0.2, 2.0), limit_s=60.0,
 )  # fmt: skip
 
