@@ -114,6 +114,6 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 # The values that the texts of options name.
 _WORDS = {
-    "PRESETS": " | ".join(PRESETS), "PRESET": DEFAULT_PRESET, "TRIALS": TRIALS, "STARTS": TRIALS,
+    "PRESETS": " | ".join(PRESETS), "PRESET": DEFAULT_PRESET, "TRIALS": TRIALS,
     "EFFECT": MIN_EFFECT, "RUNS": RUNS, "LATEST": LATEST, "CONTRIBUTED": CONTRIBUTED, "ADVICE": advising.OUTPUT,
 }  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def leave(fellows: Sequence[int]) -> bool:
-    """Move this thread off a processor that it shares with one of these, if nobody else runs; whether it did."""
+    """Move this thread off a processor that it shares with a fellow, if no other program runs; whether it did."""
     if not fellows:
         return False
     mine, theirs = _processor_of("thread-self"), [at for at in map(_processor_of, fellows) if at is not None]

@@ -23,7 +23,7 @@ SPIN_NS = 5_000_000
 SURE_NS = 200_000
 REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, while others want the processor
 WANTED = 0.1  # others want the processor if a thread waited for it for at least this part of the time
-PAUSE_NS = 20_000_000  # without a long wait, for each fellow: to ask where one is takes a thousandth of it
+PAUSE_NS = 20_000_000  # a pause lasts this long for each fellow; asking where one is takes a thousandth of it
 PROBE = 16  # where all long waits were in vain, every 16th is spun in full
 _SCHEDSTAT = "/proc/thread-self/schedstat"  # two counts in ns: this thread ran, and it was ready and did not
 

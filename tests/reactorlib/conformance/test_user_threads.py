@@ -111,7 +111,7 @@ def test_an_error_of_a_thread_ends_the_run(main: Any, times: int, which: int, ex
 
     with pytest.raises(ThreadError, match=r"'feeder', .* ValueError: no reply") as e:
         execute(Ends, which=which, work=fail, trace=False, **OPTIONS)
-    if times == 1:  # a stand-in takes the place of what is too long for a datagram
+    if times == 1:  # a stand-in takes the place of an error that is too long for a datagram
         assert type(e.value.__cause__) is ValueError
     assert e.value.thread == "feeder"
     assert capfd.readouterr().out == "shut down\n"
