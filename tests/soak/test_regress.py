@@ -20,7 +20,7 @@ ATTEMPTS = int(os.environ.get("SOAK_ATTEMPTS", "20"))
 FOUND_AT_LEAST = 0.9  # of the attempts
 ALARMS_AT_MOST = 0.05
 SLOWDOWN = 0.15
-CALIBRATING_PAIRS = 16
+CALIBRATING_BLOCKS = 32
 
 
 def sampling(backend):
@@ -49,7 +49,7 @@ def shown(factor):
 def test_a_slowdown_of_15_percent_is_found(name, tmp_path):
     place, subjects, tried = PLACES[name]
     with side_by_side(str(ROOT), slowed(ROOT, tmp_path / "tried", tried, place)) as trees:
-        (factor,) = measure(trees, subjects(), CALIBRATING_PAIRS).values()
+        (factor,) = measure(trees, subjects(), CALIBRATING_BLOCKS).values()
     count = max(1, round(tried * SLOWDOWN / (factor.value - 1)))
     tell(f"{name}: {tried} idle {judgement.describe(factor)}; {count} are tried")
     found = 0
