@@ -25,7 +25,7 @@ _NONE = "none"
 
 _DESCRIPTION = """\
 Measure the working tree against a commit, in turns of milliseconds on this machine, and measure again what looks
-slower. A regression is larger than --min-effect, and its interval excludes no change, both times.
+slower. A regression is larger than --min-effect both times, and the second interval excludes no change.
 
 exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why
 """

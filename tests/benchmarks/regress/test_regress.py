@@ -1,8 +1,10 @@
 """Two trees measured in turns. A large slowdown is found, and an impossible comparison gets no verdict."""
 
 import dataclasses
+import math
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from benchmarks.regress.findings import find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
 from harness.errors import UsageError
+from harness.stats.intervals import Estimate
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, changed, slowed
@@ -41,6 +44,26 @@ def test_twice_as_slow_is_found_named_and_confirmed(slow, short, capsys):
     assert told.out.startswith("regression   fan_out: ")
     assert "are slower than" in told.out
     assert "suspected: fan_out: " in told.err
+
+
+def estimate(value, low, high):
+    """Of five starts; 2.78 is the 97.5th percentile of Student's t with four degrees of freedom."""
+    return Estimate(value, low, high, 5, math.log(high / low) / 2 / 2.78, 4)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "judgement"),
+    [
+        ((1.10, 0.98, 1.24), (1.15, 1.10, 1.20), Judgement.REGRESSION),
+        ((1.15, 1.10, 1.20), (1.10, 0.98, 1.24), Judgement.UNCERTAIN),
+        ((1.05, 1.02, 1.08), None, Judgement.UNCERTAIN),
+    ],
+)
+def test_the_second_look_decides_whatever_looked_slower(first, second, judgement, monkeypatch):
+    looks = [{"path": estimate(*first)}, {"path": estimate(*second)} if second else {}]
+    monkeypatch.setattr(findings, "measure", lambda *_: looks.pop(0))
+    (finding,) = find(None, [SimpleNamespace(name="path")], MIN_EFFECT)
+    assert (finding.judgement, finding.second is None) == (judgement, second is None)
 
 
 @pytest.mark.slow(reason="two trees are measured; `make test` finds the one that is slower")
