@@ -21,7 +21,7 @@ import psutil
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
-from workloads import ray_nodes, ray_tensors
+from workloads import memory, ray_nodes, ray_tensors
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
 from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, is_setting
@@ -216,5 +216,5 @@ def _new_directory() -> Path:
 
 
 def _store_bytes() -> int:
-    free_bytes = min(psutil.virtual_memory().available, shutil.disk_usage(_SHARED_MEMORY).free)
+    free_bytes = min(memory.free(), shutil.disk_usage(_SHARED_MEMORY).free)
     return int(free_bytes * STORE_SHARE / ray_nodes.count())

@@ -12,12 +12,14 @@ from benchmarks.regress.findings import Finding, find
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import default_base, side_by_side
 from harness.cli.options import at_least
-from harness.errors import UsageError
+from harness.cli.run_command import end_on_signals
+from harness.errors import Terminated, UsageError
 from harness.measure.measured_processes import OWN_TREE, Subject
 from harness.plan.presets import TRIALS
 from harness.report.markdown import markdown_table
 from harness.report.text_table import TextTable
 from harness.stats import judgement
+from harness.stats.intervals import FEW
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from workloads.catalogue import BACKENDS, WORKLOADS
 
@@ -34,17 +36,20 @@ exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare; the exit status."""
     parsed = options().parse_args(arguments)
+    end_on_signals()
     try:
         subjects = _subjects(parsed)
         base = parsed.base or default_base(parsed.new)
         with side_by_side(base, parsed.new) as trees:
             tell = partial(print, file=sys.stderr, flush=True)
             found = find(trees, subjects, parsed.min_effect, parsed.trials, tell)
-    except UsageError as error:
+    except (UsageError, OSError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Terminated as ended:
+        return 128 + ended.signal_number
     rows = tuple((one.judgement.value, one.subject, judgement.describe(one.factor)) for one in found)
     if parsed.markdown:
         table = TextTable("", ("verdict", "subject", "change"), rows)
@@ -71,7 +76,7 @@ def options() -> argparse.ArgumentParser:
         add(option, action="append", choices=known, help=f"repeatable (default: {', '.join(usual)})")
     add("--min-effect", type=at_least(float, 0.001), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
     starts = f"starts of both trees (default: {TRIALS})"
-    add("--trials", type=at_least(int, 1), default=TRIALS, metavar="N", help=starts)
+    add("--trials", type=at_least(int, FEW + 1), default=TRIALS, metavar="N", help=starts)
     add("--markdown", action="store_true", help="a table for a page")
     return parser
 

@@ -5,6 +5,7 @@ The exit status is 0, or 1 if a row failed or something became slower. It is 2 f
 """
 
 import argparse
+import errno
 import json
 import os
 import shutil
@@ -64,8 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        expected = "expected what can be read and written there"
-        named = f"{error.filename}: {error.strerror}; {expected}" if error.filename else error.strerror or str(error)
+        expected = "" if error.errno == errno.ENOSPC else "; expected what can be read and written there"
+        named = f"{error.filename}: {error.strerror}{expected}" if error.filename else error.strerror or str(error)
         print(f"harness: {named}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

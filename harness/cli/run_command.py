@@ -5,6 +5,7 @@ import itertools
 import math
 import os
 import signal
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -30,6 +31,7 @@ from harness.studies.scaling import scaling_run as scaling
 from workloads.catalogue import FREE_THREADED
 
 _SHOWN_FAILURES = 20
+_PYTHON = os.path.relpath(sys.executable)
 
 
 def console_of_progress() -> Console:
@@ -68,7 +70,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             with progress.Display(console, todo, expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
         except (KeyboardInterrupt, Terminated):
-            command = f"python -m harness run --output {opened.path} --resume"
+            command = f"{_PYTHON} -m harness run --output {opened.path} --resume"
             left = _expected(opened.missing(), budget_s)
             console.print(f"interrupted with {left} left; to complete them: {command}")
             raise
@@ -100,10 +102,11 @@ def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: flo
 
 
 def end_on_signals() -> None:
-    """Have Ctrl-C and requests to end stop the run in an orderly way, even where a shell had them ignored."""
+    """Have Ctrl-C and requests to end stop the run in an orderly way, even where a shell had Ctrl-C ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
+    signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it: the run outlives its terminal
+        signal.signal(signal.SIGHUP, _terminate)
 
 
 def _terminate(number: int, _: object) -> NoReturn:
@@ -134,7 +137,7 @@ def _conclude(opened: RunDirectory, console: Console) -> int:
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
-    console.print(f"done; next: python -m harness report {opened.path}")
+    console.print(f"done; next: {_PYTHON} -m harness report {opened.path}")
     if opened.grid.predicts:
         try:
             console.print(f"to contribute: {contributed.write(summarise(opened.path))}")

@@ -26,6 +26,7 @@ from harness.measure.kept import Kept
 from harness.measure.measured_processes import Running, Subject, SubjectError
 from harness.measure.turn import Turn
 from harness.stats import turn_ratios
+from workloads import memory
 
 # Ends the name of a second subject of a backend, by which a run measures its own noise.
 AGAIN = " again"
@@ -204,9 +205,8 @@ class _Living:
 
     def has_room(self) -> bool:
         """Whether there is memory for one more that is as large as the largest that is not pinned."""
-        memory = psutil.virtual_memory()
         held = [self.found[name].peak_bytes for name, one in self.running.items() if not one.subject.pinned]
-        return bool(memory.available - _MARGIN * max(held, default=0) > _FREE_SHARE * memory.total)
+        return memory.free() - _MARGIN * max(held, default=0) > _FREE_SHARE * memory.total()
 
     def end(self, subjects: Sequence[Subject] | None = None, keep: bool = False) -> None:
         """End these, or all. `keep`: but for the processes of those that are kept."""
@@ -252,10 +252,11 @@ class _Outside:
 
     @staticmethod
     def _reading() -> tuple[float, float]:
-        times = psutil.cpu_times()._asdict()
+        usable, each = os.sched_getaffinity(0), enumerate(psutil.cpu_times(percpu=True))
+        times = [item for cpu, one in each if cpu in usable for item in one._asdict().items()]
         idle = ("idle", "iowait", "guest", "guest_nice")  # guest time is part of user time as well
         own = time.process_time()
-        return sum(seconds for name, seconds in times.items() if name not in idle) - own, time.monotonic()
+        return sum(seconds for name, seconds in times if name not in idle) - own, time.monotonic()
 
 
 def log_ratios(above: Measured, below: Measured, less: tuple[float, float] = (0.0, 0.0)) -> list[float]:

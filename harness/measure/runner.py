@@ -10,8 +10,6 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-import psutil
-
 from harness import quantity
 from harness.measure import block as engine
 from harness.measure import percentiles
@@ -25,6 +23,7 @@ from harness.store.recorded_turns import RecordedTurn
 from harness.store.run_directory import RunDirectory
 from harness.store.status import OK, UNSUPPORTED
 from harness.store.trial_records import TrialRecord
+from workloads import memory
 from workloads.catalogue import BACKENDS, workers_of
 
 # Ray's sessions take the most memory and the longest to start. Where memory is short, they come in waves.
@@ -147,9 +146,7 @@ def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn
 
 
 def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
-    """The subject that runs a trial on an interpreter. `again`: a second one of its backend, by which a run measures
-    its noise.
-    """
+    """The subject that runs a trial on an interpreter. `again`: a second one, by which a run measures its noise."""
     point, matched = trial.point, BACKENDS[trial.backend].matched
     round_bytes = bytes_of_round(point.values)
     is_ray = trial.backend.startswith(_RAY)
@@ -157,7 +154,7 @@ def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) 
         f"{trial.backend}{AGAIN}" if again else trial.backend,
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
-        pinned=not is_ray and round_bytes <= _LARGE_SHARE * psutil.virtual_memory().total,
+        pinned=not is_ray and round_bytes <= _LARGE_SHARE * memory.total(),
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
         kept=is_ray and not (again or round_bytes or BACKENDS[trial.backend].on_two_nodes),
         interpreter=python,

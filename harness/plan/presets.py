@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from reactorlib.cpus import available_cpus
+from workloads import memory
 
 # How often each point starts afresh on each backend, unless a preset has another number.
 TRIALS = 5
@@ -31,7 +30,7 @@ class ByCores:
     def here(self) -> tuple[int, str]:
         """The number on this machine, and why it is less than the cores ask for; empty where it is not."""
         wanted = max(self.least, self.each * available_cpus())
-        fitting = int(_MEMORY_SHARE * psutil.virtual_memory().total / _WORKER_BYTES)
+        fitting = int(_MEMORY_SHARE * memory.total() / _WORKER_BYTES)
         count = max(self.least, min(wanted, fitting))
         return count, f"{count} workers instead of {wanted}: memory has no room for more" if count < wanted else ""
 

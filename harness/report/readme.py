@@ -63,14 +63,16 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     runs = readme_claims.answered_by(summary)
     measured = {cell.backend for run in runs for point in run.points for cell in point.cells}
     rays = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
-    doubts = report_tables.doubts_told(run_answer.answers(*runs))
+    answers = run_answer.answers(*runs)
+    doubts = report_tables.doubts_told(answers)
     words = explanation(
         "readme", ours=summary.ours, our_summary=BACKENDS[summary.ours].summary, other_day=readme_claims.OTHER_DAY,
         few=intervals.FEW, floors=report_tables.floors(*runs), doubts=f" {doubts}" if doubts else "",
         runs=" and ".join(f"`{os.path.relpath(run.path, base)}`" for run in runs),
         rays=f" {rays[0].upper()}{rays[1:]}." if rays else "", sources=_source(base, *runs), where=where,
     )  # fmt: skip
-    return _page(_picture("step_time", drawn, base), markdown_table(table(*runs)), words)
+    answer = " ".join(run_answer.sentences(answers, summary.cores))
+    return _page(_picture("step_time", drawn, base), answer, markdown_table(table(*runs)), words)
 
 
 def table(*summaries: Summary) -> TextTable:

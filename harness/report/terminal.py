@@ -1,5 +1,7 @@
 """A report on the terminal: the answer on one screen, and tables."""
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,9 +21,7 @@ _COLUMNS = ("against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
 def show_answer(summary: Summary, page: Path, console: Console) -> None:
-    """Print two sentences, a row per workload, the noise floor, failures and doubts, where the report is, and the next
-    command.
-    """
+    """Print two sentences, a row per workload, noise floor, failures, doubts, the report's place, the next command."""
     found = run_answer.answers(summary)
     for sentence in run_answer.sentences(found, summary.cores):
         console.print(Text(sentence))
@@ -61,7 +61,7 @@ def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     """The command that serves the reader most: complete the run, repeat it, or try an environment of their own."""
-    resume = f"python -m harness run --output {summary.path} --resume"
+    resume = f"{os.path.relpath(sys.executable)} -m harness run --output {summary.path} --resume"
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume
     if (contribution := contributed.place(summary)).exists():
@@ -75,7 +75,7 @@ def print_grid(grid: TextTable, console: Console) -> None:
     """Print a table."""
     table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for position, column in enumerate(grid.columns):
-        table.add_column(column, justify="left" if position < 2 else "right")
+        table.add_column(column, justify="left" if position < 2 else "right", no_wrap=position == 0)
     for row in grid.rows:
         table.add_row(*map(Text, row))
     console.print(table)

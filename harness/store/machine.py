@@ -18,12 +18,13 @@ from harness.store import interpreter, interpreters
 from harness.store.files import read_json
 from harness.store.row import Positive
 from reactorlib.cpus import available_cpus
+from workloads import memory
 from workloads.ray_styles import STYLES
 
 FILE_NAME = "machine.json"
 _VARIABLE_PREFIXES = (
-    "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",
-    "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
+    "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD", "TORCH_",
+    "CUDA_", "PYTHON_GIL", "PYTHON_JIT", "PYTHON_CPU", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEV", "REACTORLIB_",
 )  # fmt: skip
 # Fields that must be equal for rows to stand in one file.
 _IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "interpreters", "clock_speed")
@@ -79,7 +80,7 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
         },
         "cores_allowed": available_cpus(),
         **describe_cpus(Path("/sys/devices/system/cpu")),
-        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "memory_gib": round(memory.total() / 2**30, 1),
         "kernel": f"{platform.system()} {platform.release()}",
         **interpreter.describe(),
         "interpreters": {kind: interpreters.describe(kind, path) for kind, path in others.items() if kind},

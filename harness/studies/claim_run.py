@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import psutil
-
 from harness import quantity
 from harness.errors import UsageError
 from harness.measure import block
@@ -18,6 +16,7 @@ from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import meant
+from workloads import memory
 from workloads.catalogue import BACKENDS, workers_of
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "quick"
@@ -68,7 +67,7 @@ def run(claim: Claim, cores: int | None, starts: int, tell: Tell) -> tuple[bool,
 
 def _measured(claim: Claim, starts: int, tell: Tell) -> tuple[Estimate | str, float]:
     """The ratio by the metric of the point, or why there is none; and the cores that other processes kept busy."""
-    need, free = _ROOM * claim.peak_bytes, psutil.virtual_memory().available
+    need, free = _ROOM * claim.peak_bytes, memory.free()
     if free < need:
         return f"needs {quantity.show(need, 'bytes')} of memory, {quantity.show(free, 'bytes')} are free", 0.0
     point, logs, outside_cores = Point(*claim.point.key, starts), [], 0.0

@@ -27,7 +27,7 @@ OUTPUT = Path("results/advise")
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
 _CHECK_LIMIT_S = 20.0
-_BAR = 24  # characters
+_BAR, _REST = 24, 69  # characters: of a bar at most, of the other columns
 
 Answered = Mapping[str, Any]  # as of `Answer.as_json`
 
@@ -98,14 +98,14 @@ def show(answered: Answered, console: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("", "", "a round", "speed", "95 %", "not stepping", ""):
         table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
-    for cost, bar in zip(answered["backends"], _bars(answered), strict=True):
+    for cost, bar in zip(answered["backends"], _bars(answered, max(1, min(_BAR, console.width - _REST))), strict=True):
         mark, speed = "->" if cost["backend"] == answered["best"] else "", cost["speed"]
         table.add_row(
             mark, cost["backend"], quantity.show(cost["round_ns"], "ns"), f"{speed['value']:.2f}x",
             f"[{speed['low']:.2f}, {speed['high']:.2f}]", f"{100 * cost['share_not_stepping']:.0f} %", bar,
         )  # fmt: skip
     console.print()
-    console.print(table)
+    console.print(table, width=max(console.width, _REST + 1), crop=False)
     starts = answered["starts"]
     console.print(
         "speed: of the plain loop's; bars: of a round, # stepping on all cores, - what comes on top; 95 %: over "
@@ -114,9 +114,9 @@ def show(answered: Answered, console: Console) -> None:
     console.print(f"\nTo measure it in full:\n  {answered['proof']}", soft_wrap=True)
 
 
-def _bars(answered: Answered) -> Iterator[str]:
+def _bars(answered: Answered, room: int) -> Iterator[str]:
     longest = max(one["round_ns"] for one in answered["backends"])
     for one in answered["backends"]:
-        whole = max(1, round(_BAR * one["round_ns"] / longest))
-        solid = min(whole, round(_BAR * answered["ideal_round_ns"] / longest))
+        whole = max(1, round(room * one["round_ns"] / longest))
+        solid = min(whole, round(room * answered["ideal_round_ns"] / longest))
         yield "#" * solid + "-" * (whole - solid)

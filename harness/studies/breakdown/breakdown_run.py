@@ -10,7 +10,7 @@ from harness.plan.grid import Grid, Point, backends_of
 from harness.store import machine
 from harness.store.phase_table import BREAKDOWN, LANE_UNITS, PhaseRow
 from harness.store.status import OK
-from harness.studies.breakdown.round_parts import MOST_MESSAGES, NAMES, can
+from harness.studies.breakdown.round_parts import MOST_MESSAGES, NAMES, RAY, can
 from harness.studies.study import Study
 from harness.studies.traced_rounds import shortened
 
@@ -19,7 +19,7 @@ def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
     """Those of the grid's backends, or of the ones asked for, whose rounds can be taken apart; raises UsageError."""
     for name in asked:
         if not can(name):
-            raise UsageError(f"the rounds of {name} can't be taken apart, only those of Ray's actors and of reactors")
+            raise UsageError(f"the rounds of {name} can't be taken apart, only reactors' and of {' and '.join(RAY)}")
     if found := [name for name in asked or grid.backends if can(name)]:
         return found
     raise UsageError(f"none of {', '.join(grid.backends)} can be taken apart; name others with --backend")

@@ -16,17 +16,17 @@ from workloads.parameter import UnsupportedError
 # The measures of a run: its phases and their sum, the round without recording, and which lane was the last.
 NAMES = (*PHASES, ROUND, PLAIN_ROUND, *LANE_UNITS)
 
-_RAY = ("ray-paper", "ray-tuned")
+RAY = ("ray-paper", "ray-tuned")
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 # The state of the hub's lane outside all spans. On other backends it waits for another lane.
-_OTHERWISE = {**dict.fromkeys(_RAY, HUB), "reactor-inline": SUBMIT}
+_OTHERWISE = {**dict.fromkeys(RAY, HUB), "reactor-inline": SUBMIT}
 # Spans are kept in memory, and Ray keeps its own of every task. About as many messages as this are recorded.
 MOST_MESSAGES = 4_000
 
 
 def can(backend: str) -> bool:
     """Whether the rounds of a backend can be taken apart."""
-    return backend in _RAY or backend in _REACTORS
+    return backend in RAY or backend in _REACTORS
 
 
 def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -35,13 +35,13 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
     Raises UnsupportedError where the recording cannot tell phases apart.
     """
     task = catalogue.make_task(workload, parameters)
-    if backend in _RAY and getattr(task, "shape", "") == "ping_pong":
+    if backend in RAY and getattr(task, "shape", "") == "ping_pong":
         raise UnsupportedError("an actor waits inside its task, which Ray's timeline does not show")
     plain = MarkingProbe(task)
-    with ray_spans.recordable() if backend in _RAY else contextlib.nullcontext():
+    with ray_spans.recordable() if backend in RAY else contextlib.nullcontext():
         catalogue.run(workload, backend, task, MarkingProbe(task))  # the first pays for memory that the others use
         catalogue.run(workload, backend, task, plain)
-        if backend in _RAY:
+        if backend in RAY:
             probe = MarkingProbe(task)
             with ray_spans.recording() as found:
                 catalogue.run(workload, backend, task, probe)

@@ -21,6 +21,7 @@ from harness.stats.doubts import LOADED_SHARE
 from harness.store import machine
 from harness.store.machine import word
 from harness.studies.doctor import probes
+from workloads import memory
 
 LIMIT_S = 120.0  # a Ray that does not start reports it after a minute of its own
 _NOT_HERE = ("ModuleNotFoundError", "ImportError", "workloads.parameter.UnsupportedError")
@@ -109,14 +110,13 @@ class Circumstances:
 def look() -> Circumstances:
     """Watch the machine for a second."""
     spent = psutil.cpu_times_percent(WATCHED_S)
-    memory = psutil.virtual_memory()
     return Circumstances(
         affinity=len(os.sched_getaffinity(0)),
         quota_cpus=_quota(Path("/sys/fs/cgroup")),
         busy_cores=max(0.0, 100 - spent.idle - spent.iowait) / 100 * (os.cpu_count() or 1),
         stolen=spent.steal / 100,
-        available_bytes=memory.available,
-        total_bytes=memory.total,
+        available_bytes=memory.free(),
+        total_bytes=memory.total(),
         shared_free_bytes=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,
     )
 

@@ -22,8 +22,7 @@ from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, changed, slowed
 from tests.pages import ROOT
 
-FEW = 3
-QUICK = ("--workload", "none", "--kernel", "fan_out", "--trials", str(FEW))
+QUICK = ("--workload", "none", "--kernel", "fan_out", "--trials", "3")
 
 
 @pytest.fixture
@@ -46,24 +45,19 @@ def test_twice_as_slow_is_found_named_and_confirmed(slow, short, capsys):
     assert "suspected: fan_out: " in told.err
 
 
-def estimate(value, low, high):
-    """Of five starts; 2.78 is the 97.5th percentile of Student's t with four degrees of freedom."""
-    return Estimate(value, low, high, 5, math.log(high / low) / 2 / 2.78, 4)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "judgement"),
-    [
-        ((1.10, 0.98, 1.24), (1.15, 1.10, 1.20), Judgement.REGRESSION),
-        ((1.15, 1.10, 1.20), (1.10, 0.98, 1.24), Judgement.UNCERTAIN),
-        ((1.05, 1.02, 1.08), None, Judgement.UNCERTAIN),
-    ],
+WIDE, CLEAR, SMALL = (
+    Estimate(value, low, high, 5, math.log(high / low) / 2 / 2.78, 4)  # Student's t of five starts
+    for value, low, high in [(1.10, 0.98, 1.24), (1.15, 1.10, 1.20), (1.05, 1.02, 1.08)]
 )
-def test_the_second_look_decides_whatever_looked_slower(first, second, judgement, monkeypatch):
-    looks = [{"path": estimate(*first)}, {"path": estimate(*second)} if second else {}]
-    monkeypatch.setattr(findings, "measure", lambda *_: looks.pop(0))
+
+
+@pytest.mark.parametrize("looks", [(WIDE, CLEAR, "regression"), (CLEAR, WIDE, "uncertain"), (SMALL, None, "uncertain")])
+def test_the_second_look_decides_whatever_looked_slower(looks, monkeypatch):
+    first, second, judgement = looks
+    measured = [{"path": first}, {"path": second} if second else {}]
+    monkeypatch.setattr(findings, "measure", lambda *_: measured.pop(0))
     (finding,) = find(None, [SimpleNamespace(name="path")], MIN_EFFECT)
-    assert (finding.judgement, finding.second is None) == (judgement, second is None)
+    assert (finding.judgement.value, finding.second is None) == (judgement, second is None)
 
 
 @pytest.mark.slow(reason="two trees are measured; `make test` finds the one that is slower")
@@ -96,7 +90,7 @@ def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path, short):
         side_by_side(str(ROOT), other) as trees,
         pytest.raises(UsageError, match="serial computes something else than in base"),
     ):
-        find(trees, subjects, MIN_EFFECT, FEW)
+        find(trees, subjects, MIN_EFFECT, 3)
 
 
 def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, short, capsys):

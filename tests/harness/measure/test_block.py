@@ -14,6 +14,7 @@ from harness.measure.kept import Kept
 from harness.measure.measured_processes import Subject, SubjectError
 from harness.measure.turn import Turn
 
+TOTAL = psutil.virtual_memory().total
 EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, warmup_s=(0.0, 1e9))
 
 
@@ -142,8 +143,7 @@ def test_what_fails_leaves_the_block_and_the_others_go_on():
 
 
 def test_where_memory_is_short_those_that_are_not_pinned_live_one_after_the_other(monkeypatch):
-    memory = psutil.virtual_memory()
-    heavy = [subject(name, pinned=False, bytes=memory.total) for name in ("x", "y", "z")]
+    heavy = [subject(name, pinned=False, bytes=TOTAL) for name in ("x", "y", "z")]
     *light, x, y, z = run(subject("a"), subject("b"), *heavy)
     assert FakeRunning.most == 3
     sweeps = [{sweep for sweep, _ in one.turns} for one in (x, y, z)]
@@ -160,8 +160,7 @@ def test_sweeps_end_with_their_time_but_not_before_the_fewest():
 
 def test_a_wave_has_time_by_how_many_live_in_it(monkeypatch):
     monkeypatch.setattr(block.time, "monotonic", itertools.count().__next__)  # a second passes at every look
-    memory = psutil.virtual_memory()
-    heavy = [subject(name, pinned=False, bytes=memory.total) for name in ("x", "y", "z")]
+    heavy = [subject(name, pinned=False, bytes=TOTAL) for name in ("x", "y", "z")]
     effort = Effort(sweeps=100, fewest=1, longest_s=90.0, turn_ns=1, warmup_s=(0.0, 0.0))
     found, (alone,) = run(*heavy, effort=effort), run(subject("x"), effort=effort)
     assert [len(one.turns) for one in (*found, alone)] == [10, 10, 10, 30]

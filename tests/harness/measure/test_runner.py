@@ -1,7 +1,6 @@
 """Which subjects a block has, how they live beside each other, and which of their logs stay."""
 
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -25,7 +24,7 @@ from tests.harness import runs
     ],
 )
 def test_backends_whose_arrays_take_much_memory_need_not_live_together(object_bytes, backend, pinned, monkeypatch):
-    monkeypatch.setattr(runner.psutil, "virtual_memory", lambda: SimpleNamespace(total=24 * 2**30))
+    monkeypatch.setattr(runner.memory, "total", lambda: 24 * 2**30)
     values = {"actors": 16, "object_bytes": object_bytes}
     (point,) = runs.grid(trials=1, points=[("broadcast_gather", values)]).points
     assert runner.subject_of(Trial(point, backend, 0)).pinned == pinned

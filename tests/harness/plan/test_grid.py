@@ -138,8 +138,7 @@ def machine(monkeypatch):
 
     def fake(cores, memory_gib=512):
         monkeypatch.setattr(presets, "available_cpus", lambda: cores)
-        memory = SimpleNamespace(total=memory_gib * 2**30)
-        monkeypatch.setattr(presets.psutil, "virtual_memory", lambda: memory)
+        monkeypatch.setattr(presets.memory, "total", lambda: memory_gib * 2**30)
 
     return fake
 

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -42,7 +41,7 @@ def cores(monkeypatch, made_up):
     def fake(count, there=None):
         for module in (presets, scaling_run, machine):
             monkeypatch.setattr(module, "available_cpus", lambda: count)
-        monkeypatch.setattr(presets.psutil, "virtual_memory", lambda: SimpleNamespace(total=512 * 2**30))
+        monkeypatch.setattr(presets.memory, "total", lambda: 512 * 2**30)
         monkeypatch.setattr(machine.os, "cpu_count", lambda: there or count)
         monkeypatch.setattr(scaling_run, "call", predicted)
 

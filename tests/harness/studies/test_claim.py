@@ -31,7 +31,7 @@ def engine(monkeypatch):
         }
 
     monkeypatch.setattr(claim_run.block, "run", run)
-    monkeypatch.setattr(claim_run.psutil, "virtual_memory", lambda: SimpleNamespace(available=given.free, total=2**35))
+    monkeypatch.setattr(claim_run.memory, "free", lambda: given.free)
     return given
 
 
