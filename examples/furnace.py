@@ -36,13 +36,12 @@ class Room(Reactor):
 
 
 class Thermostat(Reactor):
-    """Has two modes. The elements of a mode exist only while it is active."""
+    """Has two modes. The elements of a mode are suspended while it is not active."""
 
     temperature = Input[float]()
     pulse = Output[float]()
     idle = Mode(initial=True)
     heating = Mode()
-    pulses = State(0, reset=True)
 
     with idle:
 
@@ -53,6 +52,7 @@ class Thermostat(Reactor):
 
     with heating:
         beat = Timer(period=100 * MSEC)
+        pulses = State(0, reset=True)
 
         @reaction(beat, effects=pulse)
         def heat(self, beat, pulse):

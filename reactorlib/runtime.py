@@ -34,8 +34,8 @@ def run(
 ) -> RunResult:
     """Run a reactor class with these parameters, or a Program, until it ends.
 
-    - `timeout` is in ns of logical time. `fast` does not wait for physical time. `keepalive` keeps an idle program
-      running (default: if it declares a physical action).
+    - `timeout` is a logical time such as `5 * SEC`. `fast` does not wait for physical time. `keepalive` keeps an idle
+      program running (default: if it declares a physical action).
     - `executor` is "inline", "threads", "processes", "mpi" (each rank makes this call) or "auto".
     - `workers` is their number (default: the CPUs that this process may use, or the ranks).
     - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.

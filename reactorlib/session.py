@@ -44,7 +44,7 @@ class Session:
     A step is one tag: the next microstep, or the one at `until`. Earlier events run first, and events of the same tag
     join it. Logical time stands still between steps and does not wait for physical time.
 
-    Options are those of `run`; `library_threads` is for worker processes. An error or interrupt in a step ends the
+    Options are as of `run`; `library_threads` is for worker processes. An error or interrupt in a step ends the
     session, after the shutdown reactions. A RunError for arguments that make no sense leaves it open. Steps may come
     from different threads, one at a time, but not from a reaction.
     """
@@ -131,7 +131,7 @@ class Session:
         return self._result
 
     def kill(self) -> None:
-        """End it at once, without shutdown reactions, whatever its other workers do."""
+        """End it at once, without shutdown reactions, whatever its workers do. RunError next to another call."""
         if not self.closed:
             self._alone("kill", self._execution.kill)
 
@@ -215,7 +215,7 @@ class Stepper:
         self._wait: Callable[[], None] | None = None  # in which the step is
 
     def __call__(self, *values: Any, until: int | None = None) -> Any:
-        """Run one tag with these values of the inputs: at the next microstep, or `until` ns since the start."""
+        """Run one tag with these values of the inputs: at the next microstep, or at `until`, such as `5 * MSEC`."""
         return self._session._alone("step", self._whole, self._events(values), until)
 
     def begin(self, *values: Any, until: int | None = None) -> None:

@@ -37,9 +37,10 @@ def interleaved(ports: Any) -> Any:
 def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:
     """Connect ports, multiports, ports of banks, or lists of them, in a constructor.
 
-    The left side repeats until the right side is full (broadcast). With `repeat=False` both are as wide. `after` is a
-    delay with a unit, such as `3 * MSEC` (0: one microstep), None the same tag. With `physical=True` the value arrives
-    at physical time. An endpoint that is no port raises at once; `elaborate` reports all other faults together.
+    The left side repeats until the right side, a multiple of it, is full (broadcast). With `repeat=False` both are as
+    wide. `after` is a delay with a unit, such as `3 * MSEC` (0: one microstep), None the same tag. With `physical=True`
+    the value arrives at physical time. An endpoint that is no port raises at once; `elaborate` reports all other
+    faults together.
 
     >>> from reactorlib import Input, Output, Reactor, connect, reaction, run, startup
     >>> class Hub(Reactor):

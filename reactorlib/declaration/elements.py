@@ -34,7 +34,7 @@ class Element:
 
     def _misused(self) -> TypeError:
         """The error of a call on the declaration. Such calls are for the argument of a reaction, or `self.<name>`."""
-        return TypeError(f"{self!r} is a declaration: use the {self.kind} that the reaction or self gives")
+        return TypeError(f"{self!r} is a declaration: use the {self.kind} that the reaction is given")
 
 
 class Port(Element, Generic[T]):
@@ -72,8 +72,8 @@ class _WhenAbsent(Protocol[T]):
     is_present: Literal[False]
 
 
-# The type of an argument that may be absent when the reaction runs: its value may be None where it is not present.
 Maybe = _WhenPresent[T] | _WhenAbsent[T]
+"""The type of an argument that may be absent when the reaction runs: its value may be None where it is not present."""
 
 
 class Input(Port[T]):
@@ -177,13 +177,13 @@ class Action(Element, Generic[T]):
 class LogicalAction(Action[T]):
     """An action in logical time: tag = now + min_delay + extra_delay. A total of 0 is the next microstep.
 
-    `min_delay` and `min_spacing` are in ns, or a constructor parameter's name, or a function of parameters. `policy`
-    settles two events that are closer than `min_spacing`:
+    `min_delay` and `min_spacing` are times such as `5 * MSEC`, or a parameter's name, or a function of parameters.
+    `policy` settles two events that are closer than `min_spacing`:
 
     - `defer`, the default, moves the later one.
     - `drop` forgets the later one.
     - `replace` gives the pending one the later value.
-    - `update` puts the later one in place of the pending one.
+    - `update` removes the pending one and schedules the later one.
 
     A spacing of 0 is one microstep. Without a spacing, an event whose tag is taken goes to the next free microstep.
 
@@ -271,7 +271,7 @@ class ModeBlock:
 
 
 class Mode(Element, ModeBlock):
-    """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
+    """A mode of a modal reactor. Declarations in its `with` block are suspended while it is not active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
     are never active together. So each may have its own source of a port. Shutdown reactions run in every mode that was
@@ -358,8 +358,11 @@ class _Reset(Signal):
 
 
 startup = Signal("startup")
+"""Triggers reactions at the first tag of the program, or of a mode's first activation."""
 shutdown = Signal("shutdown")
+"""Triggers reactions at the last tag, in all modes that ever were active."""
 reset = _Reset("reset")
+"""Triggers reactions when their mode is entered by a reset; `reset(mode)` is the effect that does so."""
 
 
 def history(mode: Mode | str) -> Transition:

@@ -37,8 +37,8 @@ def make_vec(
     count = options.pop("num_envs", num_envs)
     ours = options.pop("vector_kwargs", vector_kwargs) or {}
     several = options.pop("wrappers", wrappers) or ()
-    options.pop("vectorization_mode", None)
     options.update(kwargs)
+    options.pop("vectorization_mode", None)
 
     def make() -> Any:
         env = gymnasium.make(known, **options)

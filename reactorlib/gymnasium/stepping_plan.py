@@ -7,6 +7,8 @@ breaks there reaches this process. So the results do not depend on the choice.
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import suppress
 from copy import deepcopy
 from multiprocessing import current_process, get_context
 from time import perf_counter_ns as clock
@@ -95,12 +97,15 @@ def tried(env: Any) -> Cost | None:
         receiving.close()
         sending.close()
         if process.pid is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # also what the environment has started
             process.kill()
             process.join()
         process.close()
 
 
 def _try(env: Any, sending: Any) -> None:
+    os.setsid()
     try:
         sending.send(_timed(env))
     finally:

@@ -15,6 +15,7 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
+from reactorlib.executors.library_threads import limited
 from reactorlib.executors.likeness import VERSIONED, difference, likeness, parameters, versions
 from reactorlib.executors.start_method import pickled_program
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
@@ -115,4 +116,5 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:
-                serve_run(ranks, life, program, placed, options.trace)
+                with limited(options.library_threads):
+                    serve_run(ranks, life, program, placed, options.trace)

@@ -198,6 +198,7 @@ class Absent:
 
 
 ABSENT: Final = Absent()
+"""Stands for the value of an absent port in the steps of a session."""
 
 
 class Event(Reader):

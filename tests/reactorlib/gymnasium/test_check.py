@@ -127,7 +127,7 @@ def test_an_environment_says_by_its_spec_or_its_functions_what_it_is_made_of() -
     env.fault = "dtype"
     with pytest.raises(AssertionError, match=r"1 fault of Faulty\(num_envs=2\):\n  step: rewards have dtype float32"):
         check_vector_env(env)
-    check_vector_env(Faulty([lambda: gymnasium.make("CartPole-v1")] * 2))
+    check_vector_env(Faulty([lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1"))] * 2))
 
 
 def test_differences_are_told_by_their_place() -> None:

@@ -3,11 +3,12 @@
 import functools
 import os
 import random
-import time
+import subprocess
 from typing import Any
 
 import gymnasium
 import numpy as np
+import psutil
 import pytest
 
 from reactorlib.gymnasium import ReactorVectorEnv, probes
@@ -100,7 +101,6 @@ class Bad(gymnasium.Env[Any, Any]):
         self.how = how
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
-        super().reset(seed=seed)
         return np.zeros(3, np.float32), {}
 
     def step(self, _action: Any) -> Any:
@@ -108,7 +108,7 @@ class Bad(gymnasium.Env[Any, Any]):
             raise ZeroDivisionError
         if self.how == "exit":
             os._exit(7)
-        time.sleep(60)
+        subprocess.run(["sleep", "60.25"], check=True)
 
 
 @pytest.mark.parametrize("how", ["raise", "exit", "hang"])
@@ -116,3 +116,4 @@ def test_an_environment_that_cannot_be_tried_is_stepped_by_processes(vector: Any
     monkeypatch.setattr(plans, "LONGEST_S", 0.2)
     env = vector([functools.partial(Bad, how)] * 2)
     assert (env.plan.executor, env.plan.step_ns) == ("processes", None)
+    assert ["sleep", "60.25"] not in [one.info["cmdline"] for one in psutil.process_iter(["cmdline"])]

@@ -189,7 +189,7 @@ def test_one_line_of_make_vec_is_changed() -> None:
 def test_make_vec_takes_wrappers_and_arguments() -> None:
     env = reactorlib.gymnasium.make_vec(
         "CartPole-v1", 2, wrappers=[gymnasium.wrappers.TimeAwareObservation], render_mode="rgb_array",
-        vector_kwargs={"workers": 1},
+        vector_kwargs={"workers": 1}, vectorization_mode="async",
     )  # fmt: skip
     assert env.reset(seed=1)[0].shape == (2, 5)
     assert (env.render_mode, env.spec.id) == ("rgb_array", "CartPole-v1")
