@@ -147,7 +147,7 @@ class EffectError(ReactorError):
     """A reaction set a port or scheduled an action that it did not declare as an effect.
 
     >>> print(EffectError("Main.out", "set()"))
-    Main.out.set(): list it in effects=, and call it on the reaction's argument, not on self
+    Main.out.set() by a reaction that does not list it in effects=, or on self instead of the reaction's argument
     """
 
     def __init__(self, element: str, call: str) -> None:
@@ -155,7 +155,8 @@ class EffectError(ReactorError):
         self.element, self.call = element, call
 
     def __str__(self) -> str:
-        return f"{self.element}.{self.call}: list it in effects=, and call it on the reaction's argument, not on self"
+        where = "on self instead of the reaction's argument"
+        return f"{self.element}.{self.call} by a reaction that does not list it in effects=, or {where}"
 
 
 class RunError(ReactorError):

@@ -44,9 +44,9 @@ class Session:
     A step is one tag: the next microstep, or the one at `until`. Earlier events run first, and events of the same tag
     join it. Logical time stands still between steps and does not wait for physical time.
 
-    Options are as of `run`; `library_threads` is for worker processes. An error or interrupt in a step ends the
-    session, after the shutdown reactions. A RunError for arguments that make no sense leaves it open. Steps may come
-    from different threads, one at a time, but not from a reaction.
+    Options are those of `run` that it has; `library_threads` is for the other processes and ranks. An error or
+    interrupt in a step ends the session, after the shutdown reactions. A RunError for arguments that make no sense
+    leaves it open. Steps may come from different threads, one at a time, but not from a reaction.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Session:
         return self._result
 
     def kill(self) -> None:
-        """End it at once, without shutdown reactions, whatever its workers do. RunError next to another call."""
+        """End it at once, without shutdown reactions, whatever its workers do. RunError in another call."""
         if not self.closed:
             self._alone("kill", self._execution.kill)
 

@@ -23,6 +23,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # A test runner has threads of its own, which hold no lock that a worker takes. Tests of the rule unset the variable.
 os.environ.setdefault("REACTORLIB_START_METHOD", "fork")
 
+
+@pytest.fixture(autouse=True)
+def handlers():
+    """Restores the handlers of signals, which commands replace."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
 # The slow tests that were collected, run or not, as {file: {name: reason}}.
 SLOW = pytest.StashKey[dict[str, dict[str, str]]]()
 

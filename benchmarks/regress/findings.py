@@ -1,7 +1,6 @@
 """From blocks of turns to findings: a first look at everything, then a second, independent one at what looks slower.
 
 A block is the two trees' subjects in fresh processes. The second look decides, its p-values corrected for their number.
-A slip of one measurement is not repeated some time later, and a wide interval of the first look hides no slowdown.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """The two trees that are compared: a commit, or a directory, and the working tree, both copied to one place.
 
 Copies, because a tree may be edited while it is measured. Their paths have equal length. Otherwise the size of the
-environment alone could move a program in memory and change its speed (Mytkowicz et al., ASPLOS 2009). The commit comes
-from `git archive`, which leaves nothing behind in the repository, even if it is killed.
+environment alone could move a program in memory and change its speed (Mytkowicz et al., ASPLOS 2009). A commit is
+one of `git archive`, which leaves nothing behind.
 """
 
 import shutil
@@ -31,17 +31,17 @@ class Trees:
 
 @contextmanager
 def side_by_side(base: str, new: Path) -> Iterator[Trees]:
-    """Copies of `base`, a directory or a revision of the repository at `new`, and of `new`, for as long as needed.
-
-    Raises UsageError.
-    """
+    """Copies of `base`, a directory or a revision of the repository at `new`, and of `new`. Raises UsageError."""
     with tempfile.TemporaryDirectory(prefix="regress-") as scratch:
         trees = Trees(Path(scratch) / "base", Path(scratch) / "work")
-        if Path(base).is_dir():
-            _copy(Path(base), trees.base)
-        else:
-            _extract(new, base, trees.base)
-        _copy(new, trees.new)
+        try:
+            if Path(base).is_dir():
+                _copy(Path(base), trees.base)
+            else:
+                _extract(new, base, trees.base)
+            _copy(new, trees.new)
+        except OSError as error:  # a full disk, say
+            raise UsageError(f"the trees cannot be copied: {error}") from None
         yield trees
 
 

@@ -252,8 +252,9 @@ class _Outside:
 
     @staticmethod
     def _reading() -> tuple[float, float]:
-        usable, each = os.sched_getaffinity(0), enumerate(psutil.cpu_times(percpu=True))
-        times = [item for cpu, one in each if cpu in usable for item in one._asdict().items()]
+        usable, each = os.sched_getaffinity(0), psutil.cpu_times(percpu=True)
+        counted = [one for cpu, one in enumerate(each) if cpu in usable] or each  # some containers number anew
+        times = [item for one in counted for item in one._asdict().items()]
         idle = ("idle", "iowait", "guest", "guest_nice")  # guest time is part of user time as well
         own = time.process_time()
         return sum(seconds for name, seconds in times if name not in idle) - own, time.monotonic()

@@ -107,7 +107,7 @@ def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[st
         if parts:
             verb = "have" if parts[0].startswith(TOO_FEW) else "are"
             first = parts[0].replace(" (", f" of {quantity.counted(len(told), 'workload')} (", 1)
-            yield f"Compared with {name}, reactors {where} {verb} {'; '.join([first, *parts[1:]])}."
+            yield f"Compared with {name} at weakest points, reactors {where} {verb} {'; '.join([first, *parts[1:]])}."
 
 
 def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str) -> str:

@@ -24,7 +24,8 @@ from workloads.ray_styles import STYLES
 FILE_NAME = "machine.json"
 _VARIABLE_PREFIXES = (
     "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD", "TORCH_",
-    "CUDA_", "PYTHON_GIL", "PYTHON_JIT", "PYTHON_CPU", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEV", "REACTORLIB_",
+    "CUDA_VISIBLE_DEVICES", "REACTORLIB_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "PYTHON_GIL",
+    "PYTHON_JIT", "PYTHON_CPU_COUNT", "PYTHON_TLBC", "PYTHON_THREAD", "PYTHON_CONTEXT", "PYTHON_PERF", "PYTHON_LAZY",
 )  # fmt: skip
 # Fields that must be equal for rows to stand in one file.
 _IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "interpreters", "clock_speed")

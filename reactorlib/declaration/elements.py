@@ -33,7 +33,7 @@ class Element:
         return f"<{self.kind} {self.name}>" if self.name else f"<{self.kind}>"
 
     def _misused(self) -> TypeError:
-        """The error of a call on the declaration. Such calls are for the argument of a reaction, or `self.<name>`."""
+        """The error of a call on the declaration. Such calls are for the argument of a reaction."""
         return TypeError(f"{self!r} is a declaration: use the {self.kind} that the reaction is given")
 
 

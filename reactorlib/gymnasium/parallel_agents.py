@@ -23,9 +23,9 @@ class ReactorAgentsVectorEnv(VectorEnv[Any, Any, Any]):
     `env_fns` make environments whose agents all have the same spaces, of arrays. `agents` are their `possible_agents`.
     `options` are those of ReactorVectorEnv, such as `workers`; the autoreset mode is NEXT_STEP.
 
-    `infos["active"]` is True in the rows of agents that took part in the step. The end of an agent is in the row of its
-    last step. All other rows are padding: observations and rewards of zero, and no end. Their actions are dropped. An
-    environment that all agents have left is reset in the next step. `vector` is the ReactorVectorEnv of environments.
+    `infos["active"]` is True in the rows of agents that have an observation, also after a reset. The end of an agent is
+    in the row of its last step. All other rows are padding: observations and rewards of zero, and no end. Their actions
+    are dropped. An environment that all agents have left is reset in the next step. `vector` is the ReactorVectorEnv.
     """
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], **options: Any) -> None:

@@ -23,7 +23,9 @@ def make_vec(
     wrappers: Sequence[Callable[[Any], Any]] | None = None,
     **kwargs: Any,
 ) -> ReactorVectorEnv:
-    """As `gymnasium.make_vec`: `vector_kwargs` are for ReactorVectorEnv, all others for the environments.
+    """As `gymnasium.make_vec`: `vector_kwargs` are for ReactorVectorEnv, and `wrappers` go around each environment.
+
+    `vectorization_mode` changes nothing, and all others are for the environments.
 
     `spec` of the result has all arguments, and makes the same again.
 

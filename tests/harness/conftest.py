@@ -5,7 +5,6 @@ import itertools
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +101,6 @@ def start(fake):
 @pytest.fixture
 def harness(fake, capsys):
     """Runs the harness to its end in this process; returns its exit status, output and error output."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def run(*arguments):
         capsys.readouterr()
@@ -110,9 +108,7 @@ def harness(fake, capsys):
         captured = capsys.readouterr()
         return subprocess.CompletedProcess(arguments, status, captured.out, captured.err)
 
-    yield run
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ OUTPUT = Path("results/advise")
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
 _CHECK_LIMIT_S = 20.0
-_BAR, _REST = 24, 69  # characters: of a bar at most, of the other columns
+_BAR, _REST = 24, 72  # characters: of a bar at most, of the other columns
 
 Answered = Mapping[str, Any]  # as of `Answer.as_json`
 
@@ -105,7 +105,7 @@ def show(answered: Answered, console: Console) -> None:
             f"[{speed['low']:.2f}, {speed['high']:.2f}]", f"{100 * cost['share_not_stepping']:.0f} %", bar,
         )  # fmt: skip
     console.print()
-    console.print(table, width=max(console.width, _REST + 1), crop=False)
+    console.print(table)
     starts = answered["starts"]
     console.print(
         "speed: of the plain loop's; bars: of a round, # stepping on all cores, - what comes on top; 95 %: over "

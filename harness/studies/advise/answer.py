@@ -82,9 +82,7 @@ class Answer:
 
     @cached_property
     def best(self) -> Cost:
-        """The simplest backend that is not shown to be slower than the fastest: the loop, or one shown to be faster
-        than it.
-        """
+        """The simplest backend that is not shown to be slower than the fastest: the loop, or one that beats it."""
         fastest, *_ = self.costs
         by_name = {one.backend: one for one in self.costs}
         for name in CHOICES:

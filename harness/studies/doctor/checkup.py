@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import psutil
@@ -109,12 +110,13 @@ class Circumstances:
 
 def look() -> Circumstances:
     """Watch the machine for a second."""
-    spent = psutil.cpu_times_percent(WATCHED_S)
+    each = psutil.cpu_times_percent(WATCHED_S, percpu=True)
+    spent = [one for cpu, one in enumerate(each) if cpu in os.sched_getaffinity(0)] or each
     return Circumstances(
         affinity=len(os.sched_getaffinity(0)),
         quota_cpus=_quota(Path("/sys/fs/cgroup")),
-        busy_cores=max(0.0, 100 - spent.idle - spent.iowait) / 100 * (os.cpu_count() or 1),
-        stolen=spent.steal / 100,
+        busy_cores=sum(max(0.0, 100 - one.idle - one.iowait) for one in spent) / 100,
+        stolen=fmean(one.steal for one in spent) / 100,
         available_bytes=memory.free(),
         total_bytes=memory.total(),
         shared_free_bytes=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,

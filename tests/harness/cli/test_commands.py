@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands import main
+from harness.cli.run_command import end_on_signals
 from harness.store.trial_records import TRIALS
 from tests.reactorlib.scripts import ROOT, python
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -183,3 +185,10 @@ def test_a_reader_that_leaves_early_is_no_error(fake):
             [sys.executable, "-m", "harness", "list"], stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False
         )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_run_under_nohup_outlives_its_terminal():
+    for before, ends in ((signal.SIG_DFL, True), (signal.SIG_IGN, False)):
+        signal.signal(signal.SIGHUP, before)
+        end_on_signals()
+        assert (signal.getsignal(signal.SIGHUP) is not before) is ends

@@ -15,11 +15,7 @@ QUIET = Circumstances(
     affinity=8, quota_cpus=None, busy_cores=0.1, stolen=0.0, available_bytes=30 << 30, total_bytes=32 << 30,
     shared_free_bytes=16 << 30,
 )  # fmt: skip
-DESCRIBED = {
-    "cores_allowed": 8,
-    "clock_speed": {"governors": ["performance"], "turbo": False},
-    "siblings": ["0", "1"],
-}
+DESCRIBED = {"cores_allowed": 8, "clock_speed": {"governors": ["performance"], "turbo": False}, "siblings": ["0", "1"]}
 SESSION = {"variables": {}, "dirty": False}
 
 

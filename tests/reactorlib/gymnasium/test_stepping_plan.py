@@ -108,7 +108,7 @@ class Bad(gymnasium.Env[Any, Any]):
             raise ZeroDivisionError
         if self.how == "exit":
             os._exit(7)
-        subprocess.run(["sleep", "60.25"], check=True)
+        subprocess.run(["sleep", f"60.{os.getppid()}"], check=True)
 
 
 @pytest.mark.parametrize("how", ["raise", "exit", "hang"])
@@ -116,4 +116,4 @@ def test_an_environment_that_cannot_be_tried_is_stepped_by_processes(vector: Any
     monkeypatch.setattr(plans, "LONGEST_S", 0.2)
     env = vector([functools.partial(Bad, how)] * 2)
     assert (env.plan.executor, env.plan.step_ns) == ("processes", None)
-    assert ["sleep", "60.25"] not in [one.info["cmdline"] for one in psutil.process_iter(["cmdline"])]
+    assert ["sleep", f"60.{os.getpid()}"] not in [one.info["cmdline"] for one in psutil.process_iter(["cmdline"])]
