@@ -4,7 +4,6 @@ import dataclasses
 import math
 import shutil
 import subprocess
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,9 +53,9 @@ WIDE, CLEAR, SMALL = (
 @pytest.mark.parametrize("looks", [(WIDE, CLEAR, "regression"), (CLEAR, WIDE, "uncertain"), (SMALL, None, "uncertain")])
 def test_the_second_look_decides_whatever_looked_slower(looks, monkeypatch):
     first, second, judgement = looks
-    measured = [{"path": first}, {"path": second} if second else {}]
+    measured = [{"fan_out": first}, {"fan_out": second} if second else {}]
     monkeypatch.setattr(findings, "measure", lambda *_: measured.pop(0))
-    (finding,) = find(None, [SimpleNamespace(name="path")], MIN_EFFECT)
+    (finding,) = find(None, list(kernel_subjects(["fan_out"])), MIN_EFFECT)
     assert (finding.judgement.value, finding.second is None) == (judgement, second is None)
 
 
