@@ -131,7 +131,7 @@ class Session:
         return self._result
 
     def kill(self) -> None:
-        """End it at once, without shutdown reactions, whatever its workers do. RunError in another call."""
+        """End it at once, without shutdown reactions, whatever its workers do. RunError during another call."""
         if not self.closed:
             self._alone("kill", self._execution.kill)
 
