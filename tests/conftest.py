@@ -2,6 +2,7 @@
 
 - A Hypothesis example may take as long as a busy machine makes it.
 - Ctrl-C interrupts, also where the tests run in the background of a shell, which ignores it.
+- The handlers of signals are restored after each test, as commands replace them.
 - A slow test says why it is left to `make test-all`.
 - Tests that run at the same time do not disturb each other.
 """
@@ -26,7 +27,6 @@ os.environ.setdefault("REACTORLIB_START_METHOD", "fork")
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """Restores the handlers of signals, which commands replace."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in before.items():

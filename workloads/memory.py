@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 GROUP = Path("/sys/fs/cgroup")
-# Of both versions of control groups: the limit, what is used, and where the pages of files that were read are counted.
+# Files of both versions of control groups: the limit, the use, and the statistics with the counter of file pages.
 _VERSIONS = (
     ("memory.max", "memory.current", "memory.stat", "inactive_file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"),

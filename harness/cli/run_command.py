@@ -5,7 +5,6 @@ import itertools
 import math
 import os
 import signal
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -23,7 +22,7 @@ from harness.measure import forecast, progress, runner
 from harness.measure.measured_processes import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import select
-from harness.report import contributed
+from harness.report import contributed, terminal
 from harness.report.summary import summarise
 from harness.store import machine, run_directory
 from harness.store.run_directory import RunDirectory
@@ -31,7 +30,6 @@ from harness.studies.scaling import scaling_run as scaling
 from workloads.catalogue import FREE_THREADED
 
 _SHOWN_FAILURES = 20
-_PYTHON = os.path.relpath(sys.executable)
 
 
 def console_of_progress() -> Console:
@@ -70,7 +68,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             with progress.Display(console, todo, expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
         except (KeyboardInterrupt, Terminated):
-            command = f"{_PYTHON} -m harness run --output {opened.path} --resume"
+            command = terminal.command(f"run --output {opened.path} --resume")
             left = _expected(opened.missing(), budget_s)
             console.print(f"interrupted with {left} left; to complete them: {command}")
             raise
@@ -137,7 +135,7 @@ def _conclude(opened: RunDirectory, console: Console) -> int:
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
-    console.print(f"done; next: {_PYTHON} -m harness report {opened.path}")
+    console.print(f"done; next: {terminal.command(f'report {opened.path}')}")
     if opened.grid.predicts:
         try:
             console.print(f"to contribute: {contributed.write(summarise(opened.path))}")

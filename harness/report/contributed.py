@@ -62,7 +62,7 @@ def write(summary: Summary) -> Path:
     rows = [row for row in summary.rows if row.metric == metrics[row.point]]
     ahead = [row for row in summary.scaling if (row.kind, row.workers) == (HERE, summary.cores)]
     if any(row.is_failure for row in rows):
-        raise UsageError(f"{summary.path}: a trial failed; --resume measures it again")
+        raise UsageError(f"{summary.path}: a trial failed; --resume measures it again, unless its digest differs")
     sessions = summary.machine.get("sessions") or [{}]
     commits = [one.get("commit") or "unknown" for one in sessions]
     content = {

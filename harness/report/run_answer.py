@@ -107,7 +107,8 @@ def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[st
         if parts:
             verb = "have" if parts[0].startswith(TOO_FEW) else "are"
             first = parts[0].replace(" (", f" of {quantity.counted(len(told), 'workload')} (", 1)
-            yield f"Compared with {name} at weakest points, reactors {where} {verb} {'; '.join([first, *parts[1:]])}."
+            told_of = "; ".join([first, *parts[1:]])
+            yield f"Compared with {name}, reactors at their weakest points {where} {verb} {told_of}."
 
 
 def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str) -> str:

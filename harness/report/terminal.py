@@ -61,7 +61,7 @@ def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     """The command that serves the reader most: complete the run, repeat it, or try an environment of their own."""
-    resume = f"{os.path.relpath(sys.executable)} -m harness run --output {summary.path} --resume"
+    resume = command(f"run --output {summary.path} --resume")
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume
     if (contribution := contributed.place(summary)).exists():
@@ -69,6 +69,11 @@ def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     if any(one.weakest.starts < ENOUGH_TRIALS for one in found):
         return f"{resume} --trials {ENOUGH_TRIALS}   (more starts)"
     return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"
+
+
+def command(words: str) -> str:
+    """A command of the harness, as a reader types it in this directory."""
+    return f"{os.path.relpath(sys.executable)} -m harness {words}"
 
 
 def print_grid(grid: TextTable, console: Console) -> None:

@@ -72,9 +72,11 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
 
     `others`: the paths of interpreters besides this one, by name.
     """
+    info = (word(Path("/proc/cpuinfo")) or "").splitlines()
+    models = (line.partition(":")[2].strip() for line in info if line.startswith("model name"))
     return {
         "cpu": {
-            "model": _cpu_model(),
+            "model": next(models, platform.machine()),
             "architecture": platform.machine(),
             "cores": os.cpu_count(),
             "physical_cores": psutil.cpu_count(logical=False),
@@ -150,12 +152,6 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 def timestamp() -> str:
     """Now, UTC, ISO 8601, to the second."""
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _cpu_model() -> str:
-    lines = (word(Path("/proc/cpuinfo")) or "").splitlines()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
 
 
 def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:

@@ -1,4 +1,4 @@
-"""What a control group grants counts, where it is less than the machine has."""
+"""The limit of a control group counts where the machine has more."""
 
 import psutil
 import pytest

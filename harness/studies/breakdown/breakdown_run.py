@@ -19,7 +19,7 @@ def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
     """Those of the grid's backends, or of the ones asked for, whose rounds can be taken apart; raises UsageError."""
     for name in asked:
         if not can(name):
-            raise UsageError(f"the rounds of {name} can't be taken apart, only reactors' and of {' and '.join(RAY)}")
+            raise UsageError(f"the rounds of {name} can't be taken apart, only those of reactors, {' and '.join(RAY)}")
     if found := [name for name in asked or grid.backends if can(name)]:
         return found
     raise UsageError(f"none of {', '.join(grid.backends)} can be taken apart; name others with --backend")
