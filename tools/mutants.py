@@ -198,7 +198,7 @@ def passes(tests: Sequence[str], checkout: Path) -> bool:
     """Whether these tests pass; a run that does not end fails."""
     environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *OPTIONS, *tests],
+        [sys.executable, "-m", "pytest", *OPTIONS, f"--basetemp={checkout}.pytest", *tests],
         cwd=checkout, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:

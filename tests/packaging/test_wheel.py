@@ -193,7 +193,7 @@ def test_the_tests_of_the_kernel_run_from_the_wheel_without_what_the_suite_needs
     (source,) = tmp_path.iterdir()
     (source / "reactorlib").rename(tmp_path / "out of the way")
     where = ("tests/reactorlib/conformance", "tests/reactorlib/lf", "tests/reactorlib/diagram/test_build.py")
-    told = execute(python, "-m", "pytest", "-q", "-x", *where, cwd=source, limit_s=590)
+    told = execute(python, "-m", "pytest", "-q", "-x", f"--basetemp={tmp_path}/pytest", *where, cwd=source, limit_s=590)
     assert int(re.search(r"(\d+) passed", told).group(1)) > 1500
     assert "needs numpy" in told
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -31,11 +33,9 @@ class InStep:
 def meet(place: str) -> None:
     """Wait until all ranks are at this place. A wait elsewhere fails there."""
     while True:
-        try:
+        with suppress(RunError):
             joined().gather(None, place)
-        except RunError:
-            continue
-        return
+            return
 
 
 def main() -> int:
@@ -43,7 +43,8 @@ def main() -> int:
     os.environ.setdefault("REACTORLIB_TEST_EXECUTORS", f"mpi:{joined().size}:scattered")
     if joined().rank:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-    status = pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]], plugins=[InStep()])
+    with TemporaryDirectory() as folder:  # sessions of pytest that share one disturb each other's cleaning up
+        status = pytest.main(["-pno:cacheprovider", f"--basetemp={folder}/pytest", *sys.argv[1:]], plugins=[InStep()])
     vars(sys).pop("last_value", None)  # of a test that failed, which is no reason to abort
     return 0 if joined().rank else int(status)
 

@@ -12,6 +12,7 @@ from tests.choice import first
 from tests.reactorlib.scripts import printed
 
 PROGRAMS = "40"
+REFUSED = ("session", "session_ends", "batches")
 LONG_S = 300.0
 EXAMPLES = [
     "examples/powers.py:Powers",
@@ -25,11 +26,9 @@ EXAMPLES = [
 @pytest.mark.slow(reason="all conformance tests once more; `make test` has what only ranks do")
 @pytest.mark.timeout(LONG_S)
 def test_the_conformance_tests_pass_on_ranks(start: Any) -> None:
-    refused = [
-        f"--ignore=tests/reactorlib/conformance/test_{what}.py" for what in ("session", "session_ends", "batches")
-    ]
+    refused = [f"--ignore=tests/reactorlib/conformance/test_{what}.py" for what in REFUSED]
     ended = start(2, "-m", "tests.reactorlib.mpi", "-q", *refused, "tests/reactorlib/conformance").ended(LONG_S)
-    assert ended.status == 0, ended.out
+    assert ended.status == 0, ended.out + ended.err
     assert int(re.findall(r"(\d+) passed", ended.out)[0]) > 500
 
 
