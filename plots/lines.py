@@ -12,7 +12,7 @@ from plots import style
 from plots.chart import LinePanel, Points, Scale
 
 HEIGHT = 2.7  # inches
-_CHARACTER = 0.036  # the width of a character in a tick's label, as a part of the axis
+_CHARACTER = 0.075  # the width of a character in a tick's label, in inches
 _WIDE_RANGE = 20.0  # from this ratio on, small values are indistinguishable on a linear axis
 _APART = 0.088  # the distance of two labels of curves, as a part of the axis
 _REACH = 3.0  # an axis reaches at most this many times beyond the values, to show intervals
@@ -88,23 +88,23 @@ def _scale_x(axes: Axes, scale: Scale, xs: Sequence[float]) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value)))
         return
-    low, high = xs[0], xs[-1]
-    pad = (high / low) ** 0.06 if high > low else 1.5
-    span = math.log(high / low * pad * pad)
-    named: list[float] = []
-    for x in (low, high, *xs[1:-1]):
-        if x not in named and all(
-            abs(math.log(x / other)) >= span * (_width(scale, x) + _width(scale, other)) / 2 for other in named
-        ):
-            named.append(x)
-    axes.set(xscale="log", xlim=(low / pad, high * pad))
+    pad = (xs[-1] / xs[0]) ** 0.06 if len(xs) > 1 else 1.5
+    axes.set(xscale="log", xlim=(xs[0] / pad, xs[-1] * pad))
     axes.xaxis.set_major_locator(FixedLocator(xs))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value) if value in named else ""))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: scale.text(x) if x in _named(axes, scale, xs) else ""))
 
 
-def _width(scale: Scale, x: float) -> float:
-    return (max(map(len, scale.text(x).split("\n"))) + 1) * _CHARACTER
+def _named(axes: Axes, scale: Scale, xs: Sequence[float]) -> list[float]:
+    """The values whose labels have room on the axis as it is: its ends, and what fits between them."""
+    low, high = axes.get_xlim()
+    half = math.log(high / low) * axes.figure.dpi * _CHARACTER / axes.bbox.width / 2
+    named: dict[float, float] = {}
+    for x in (xs[0], xs[-1], *xs[1:-1]):
+        room = half * (max(map(len, scale.text(x).split("\n"))) + 1)
+        if all(abs(math.log(x / other)) >= room + taken for other, taken in named.items()):
+            named[x] = room
+    return list(named)
 
 
 def _label_ends(axes: Axes, panel: LinePanel) -> None:
