@@ -59,8 +59,8 @@ class _ReactorType(type):
 
 
 def _parameters(self: object, declared: Declarations, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    if len(declared.signature.parameters) == 1 and not args and not kwargs:
-        return {}
+    if declared.defaults is not None and not args and not kwargs:
+        return declared.defaults.copy()
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
     except TypeError as error:
