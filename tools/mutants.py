@@ -197,8 +197,9 @@ def sound(tests: tuple[str, ...], checkout: Path) -> bool:
 def passes(tests: Sequence[str], checkout: Path) -> bool:
     """Whether these tests pass; a run that does not end fails."""
     environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTEST_DEBUG_TEMPROOT"] = str(checkout.parent)  # sessions that share one disturb each other
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *OPTIONS, f"--basetemp={checkout}.pytest", *tests],
+        [sys.executable, "-m", "pytest", *OPTIONS, *tests],
         cwd=checkout, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:

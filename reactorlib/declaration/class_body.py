@@ -148,10 +148,10 @@ class Declarations:
         self.faults += _shared(cls)
         constructor = cls.__init__  # type: ignore[misc]  # read, never called
         self.signature = _NO_PARAMETERS if constructor is object.__init__ else inspect.signature(constructor)
-        own, is_plain = list(self.signature.parameters.values())[1:], type(self.signature) is inspect.Signature
         # The parameters of an instance that is given no argument; None if only `bind` knows them.
-        complete = all(is_plain and each.default is not each.empty for each in own)
-        self.defaults = {each.name: each.default for each in own} if complete else None
+        own, is_plain = list(self.signature.parameters.values()), type(self.signature) is inspect.Signature
+        complete = own and all(is_plain and each.default is not each.empty for each in own[1:])
+        self.defaults = {each.name: each.default for each in own[1:]} if complete else None
 
 
 def _with_handler_of(cls: type, reaction: Reaction[Any]) -> Reaction[Any]:

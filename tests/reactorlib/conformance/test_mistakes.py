@@ -295,9 +295,10 @@ def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[React
         (lambda main: connect(main.source.wide[3], main.inp), "IndexError"),
         (lambda main: setattr(main, "more", Bank(Takes, 2, siez=1)), "Takes(self, size"),
         (lambda main: setattr(main, "more", Takes(siez=1)), "'siez' ("),
+        (lambda main: type("NoSelf", (Reactor,), {"__init__": lambda: None})(), "NoSelf(): too many positional"),
     ],
 )
-def test_a_name_that_a_constructor_misspells(construct: Any, hint: str) -> None:
+def test_what_a_constructor_gets_wrong(construct: Any, hint: str) -> None:
     refused(constructing(construct), hint, HERE)
 
 

@@ -43,7 +43,7 @@ def main() -> int:
     os.environ.setdefault("REACTORLIB_TEST_EXECUTORS", f"mpi:{joined().size}:scattered")
     if joined().rank:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-    with TemporaryDirectory() as folder:  # sessions of pytest that share one disturb each other's cleaning up
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # sessions that share one disturb each other
         status = pytest.main(["-pno:cacheprovider", f"--basetemp={folder}/pytest", *sys.argv[1:]], plugins=[InStep()])
     vars(sys).pop("last_value", None)  # of a test that failed, which is no reason to abort
     return 0 if joined().rank else int(status)

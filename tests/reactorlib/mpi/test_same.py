@@ -11,9 +11,8 @@ import pytest
 from tests.choice import first
 from tests.reactorlib.scripts import printed
 
-PROGRAMS = "40"
 REFUSED = ("session", "session_ends", "batches")
-LONG_S = 300.0
+PROGRAMS, LONG_S = "40", 300.0
 EXAMPLES = [
     "examples/powers.py:Powers",
     "examples/rl_pipeline.py:Pipeline",
