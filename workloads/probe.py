@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
+from workloads.garbage import freeze
 
 
 class ProbeError(RuntimeError):
@@ -64,10 +65,16 @@ class Probe:
         return Probe, self._arguments  # in another process nothing is reported to it: the hub stays where it was made
 
     def ready(self) -> None:
-        """Setup is done and the first round is about to begin; raises ProbeError the second time."""
+        """Setup is done and the first round is about to begin; raises ProbeError the second time.
+
+        What the process has made until then is frozen, which does not count as start-up.
+        """
         if self._ready_ns is not None:
             raise ProbeError("ready() was reported twice")
+        done_ns = self._clock()
+        freeze()
         self._ready_ns = self._clock()
+        self.charge_startup(done_ns - self._ready_ns)
 
     def round(self) -> None:
         """A round is done."""

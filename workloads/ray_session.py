@@ -22,6 +22,7 @@ import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
 from workloads import memory, ray_nodes, ray_tensors
+from workloads.garbage import freeze
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
 from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, is_setting
@@ -86,16 +87,18 @@ class Session:
         return started
 
     def await_actors(self) -> None:
-        """Return once all actors that were started live, and have made what their constructors make.
+        """Return once all actors that were started live, have made what their constructors make, and froze it.
 
         From then on tensors are pickled through NumPy, here and in the actors, unless the style is "paper".
         """
+        in_actors: list[Any] = [freeze]
         if _open is None or _open.style == "paper":
             ray_tensors.send_as_torch_does()
-            ray.get([actor.__ray_ready__.remote() for actor in self.actors])
-            return
-        ray.get([actor.__ray_call__.remote(ray_tensors.send_as_arrays) for actor in self.actors])
-        ray_tensors.send_as_arrays()
+        else:
+            ray_tensors.send_as_arrays()
+            in_actors.append(ray_tensors.send_as_arrays)
+        for function in in_actors:
+            ray.get([actor.__ray_call__.remote(function) for actor in self.actors])
 
     def on_end(self, ending: Callable[[], object]) -> None:
         """Have something done when the run ends, while its actors still live."""

@@ -99,6 +99,7 @@ class TurnMeter:
 
 def main() -> int:
     """Carry out the order."""
+    os.register_at_fork(after_in_child=gc.freeze)  # workers of peers, which do not freeze what they inherit
     text = sys.stdin.readline()
     order = json.loads(text)
     channel = Channel(order["channel"])
@@ -106,6 +107,7 @@ def main() -> int:
     if not Path(__file__).resolve().is_relative_to(tree):
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
     while "ended" in (answer := _answer(order, channel, text)):
+        gc.unfreeze()
         gc.collect()  # the objects of the program's frames
         channel.tell(answer)
         order = channel.hear()

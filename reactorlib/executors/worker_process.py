@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import pickle
 import select
@@ -118,6 +119,7 @@ def serve(number: int, setup: WorkerSetup) -> None:
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
         else:
+            gc.freeze()  # a full collection need not visit what the program and its libraries have made so far
             follower.live()
         life.enter(GONE)
 

@@ -1,5 +1,6 @@
 """The probe, on a clock that counts: measured rounds, warm-up, and wrong reports."""
 
+import gc
 import itertools
 
 import pytest
@@ -22,7 +23,7 @@ def counted(rounds, warmup_rounds, verify=False):
 
 
 def test_rounds_are_timed_from_the_last_warmup_round():
-    probe = Probe(2, 1, False, clock=clock(100, 150, 1_150, 1_160, 1_190))
+    probe = Probe(2, 1, False, clock=clock(100, 150, 150, 1_150, 1_160, 1_190))
     probe.ready()
     for _ in range(3):
         probe.round()
@@ -34,7 +35,7 @@ def test_rounds_are_timed_from_the_last_warmup_round():
 
 
 def test_without_warmup_the_first_round_begins_at_ready():
-    probe = Probe(2, 0, False, clock=clock(0, 5, 15, 18))
+    probe = Probe(2, 0, False, clock=clock(0, 5, 5, 15, 18))
     probe.ready()
     probe.round()
     probe.round()
@@ -47,16 +48,26 @@ def test_a_round_looks_at_the_clock_once():
     probe.ready()
     for _ in range(8):
         probe.round()
-    assert next(looks) == 1 + 1 + 8
+    assert next(looks) == 1 + 2 + 8
 
 
 def test_what_is_charged_is_added_to_the_startup_or_taken_from_it():
-    probe = Probe(1, 0, False, clock=clock(0, 5, 6))
+    probe = Probe(1, 0, False, clock=clock(0, 5, 5, 6))
     probe.charge_startup(1_000)
     probe.charge_startup(-300)
     probe.ready()
     probe.round()
     assert probe.outcome().startup_ns == 705
+
+
+def test_ready_freezes_what_there_is_and_does_not_count_it_as_startup():
+    probe = Probe(1, 0, False, clock=clock(0, 5, 300, 310))
+    made = ["before the first round"]
+    assert any(one is made for one in gc.get_objects())
+    probe.ready()
+    assert not any(one is made for one in gc.get_objects())
+    probe.round()
+    assert (probe.outcome().startup_ns, probe.outcome().elapsed_ns) == (5, 10)
 
 
 @pytest.mark.parametrize("reported", [0, 4, 6])

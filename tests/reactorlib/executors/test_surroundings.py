@@ -210,3 +210,17 @@ def test_a_thread_that_leaves_while_it_is_looked_at_has_not_died(monkeypatch: py
     monkeypatch.setattr(threading.Thread, "is_alive", once_it_has_left)
     monkeypatch.setattr(ThreadFollower, "_end", end_late)
     assert run(Star, executor="threads", workers=3).workers == 3
+
+
+@EVERY
+def test_a_worker_process_exempts_what_it_has_made_from_garbage_collections(executor: str) -> None:
+    script = """
+        import gc
+        made = ["before the run"]
+        def act(index):
+            sys.stdout.write(f"{index} {any(one is made for one in gc.get_objects())}\\n")
+            sys.stdout.flush()
+        go(act, timeout=0)
+    """
+    others = "0 True", f"1 {executor != 'processes'}"  # a process that is the user's is left as it is
+    assert sorted(output(executor, script).splitlines()) == sorted(others)
