@@ -67,7 +67,7 @@ class Probe:
     def ready(self) -> None:
         """Setup is done and the first round is about to begin; raises ProbeError the second time.
 
-        What the process has made until then is frozen, which does not count as start-up.
+        Objects that exist by then are exempt from later garbage collections. That does not count as start-up.
         """
         if self._ready_ns is not None:
             raise ProbeError("ready() was reported twice")
