@@ -133,8 +133,11 @@ class Execution:
 
         An exception that leaves it ends the execution, after the shutdown reactions. It is a ReactionError if a
         reaction raised. A signal handler may raise at any call or return, so nothing is set outside of `try`.
+        A reaction of another execution may make this call, and goes on as itself.
         """
+        driver = current.worker
         try:
+            self._inbox.driver = None if driver is None else driver.outside
             current.worker = self.worker
             self._inbox.loop_thread = get_ident()
             last = part(*arguments)
@@ -149,7 +152,7 @@ class Execution:
                 self._release()
             raise
         finally:
-            current.worker = None
+            current.worker = driver
 
     def _end_early(self, error: BaseException) -> None:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""

@@ -60,8 +60,10 @@ def run(
     tick
     Tag(time=1000000, microstep=0)
     """
-    if current.worker is not None:
-        raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
+    if executor == "mpi" and current.worker is not None:
+        raise RunError(
+            "run(executor='mpi') inside a reaction: all ranks make this call, and the others run the program"
+        )
     options = Options(timeout=timeout, fast=fast, keepalive=keepalive, executor=executor, workers=workers,
                       placement=placement, start_method=start_method, library_threads=library_threads,
                       trace=trace)  # fmt: skip

@@ -19,7 +19,7 @@ from reactorlib.program import Program
 from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import ABSENT, Reader
-from reactorlib.worker.context import current
+from reactorlib.worker.context import current, is_inside
 from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.options import Options
@@ -46,7 +46,8 @@ class Session:
 
     Options are those of `run` that it has; `library_threads` is for the other processes and ranks. An error or
     interrupt in a step ends the session, after the shutdown reactions. A RunError for arguments that make no sense
-    leaves it open. Steps may come from different threads, one at a time, but not from a reaction.
+    leaves it open. Steps may come from different threads, one at a time. They may come from a reaction of another
+    program, but not from one of their own.
     """
 
     def __init__(
@@ -62,8 +63,6 @@ class Session:
         trace: bool = False,
         **parameters: Any,
     ) -> None:
-        if current.worker is not None:
-            raise RunError("Session() inside a reaction: a program cannot drive another one in its own thread")
         options = Options(executor=executor, workers=workers, placement=placement, start_method=start_method,
                           library_threads=library_threads, trace=trace)  # fmt: skip
         options.check("Session", program, parameters)
@@ -147,7 +146,7 @@ class Session:
         An interrupt at any moment leaves the session free. After a `with` it might not: Python 3.14 handles signals
         between entering and the block.
         """
-        if current.worker is not None:
+        if current.worker is not None and is_inside(self._execution.coordinator.inbox):
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
         mine, others = object(), bool(self._calls)
         try:

@@ -6,7 +6,7 @@ import threading
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time, time_fault
-from reactorlib.worker.inbox import RunHandle
+from reactorlib.worker.inbox import Outside, RunHandle
 from reactorlib.worker.worker import Worker
 
 
@@ -15,6 +15,14 @@ class _Current(threading.local):
 
 
 current = _Current()
+
+
+def is_inside(run: Outside) -> bool:
+    """Return whether a reaction of this run makes the call, be it through programs that reactions drive."""
+    outside = None if current.worker is None else current.worker.outside
+    while outside is not None and outside is not run:
+        outside = outside.driver
+    return outside is run
 
 
 def _running() -> Worker:

@@ -34,6 +34,7 @@ class Outside:
         self.started = 0  # physical time, until the run begins
         self.over = False
         self.process = os.getpid()  # a process that a reaction forks is not the run's
+        self.driver: Outside | None = None  # the run one of whose reactions drives this one
 
     def adopt(self) -> None:
         """Threads are about to be given the run, and may then call `stop` and `fail`."""

@@ -206,7 +206,7 @@ def test_a_step_inside_a_reaction_is_refused() -> None:
     refused: list[int] = []
 
     def act() -> None:
-        for call in (session.step, session.begin, session.finish, session.close, lambda: Session(Farm)):
+        for call in (session.step, session.begin, session.finish, session.close, session.kill):
             with pytest.raises(RunError, match="inside a reaction"):
                 call()
             refused.append(1)
