@@ -23,8 +23,11 @@ VARIABLE = "REACTORLIB_START_METHOD"
 _INTERPRETERS_WARNING = r".*multi-threaded, use of fork\(\) may lead to deadlocks"
 
 
-def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -> str:
-    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program."""
+def choose_start_method(asked: str | None, obstacle: Callable[[], str | None], argument: str = "start_method") -> str:
+    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program.
+
+    `argument` is the name under which the user asks for one.
+    """
     known = multiprocessing.get_all_start_methods()
     set_for_all = multiprocessing.get_start_method(allow_none=True)
     # The first use of multiprocessing also sets the default, so the default is nobody's choice.
@@ -41,7 +44,7 @@ def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -
         return "forkserver"
     warnings.warn(
         f"worker processes are forked next to other threads ({', '.join(others[:3])}), since {fault}: a lock that such "
-        "a thread holds stays locked in the workers. start_method='fork' says that this is safe",
+        f"a thread holds stays locked in the workers. {argument}='fork' says that this is safe",
         DeprecationWarning,
         stacklevel=2,
     )

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from reactorlib.errors import WorkerError
+from reactorlib.gymnasium.calling_thread import calling_thread
 from reactorlib.gymnasium.environment_pickle import known_to_all
 from reactorlib.gymnasium.layout import Lease, put_rows
 from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Remote, Setup, packed, unpacked
 from reactorlib.session import Session, Stepper
 from reactorlib.transport.batch import batch
+
+ELSEWHERE = "If that is the cause, give caller_steps=False and no executor='inline': then other processes step all"
 
 
 class EnvironmentTimeoutError(multiprocessing.TimeoutError, TimeoutError):
@@ -32,7 +35,7 @@ class Groups:
         self, setup: Setup, executor: str, method: str | None, caller_steps: bool, whole: Callable[[], object]
     ) -> None:
         layout, self.whole, self.first = setup.layout, whole, 0
-        self._bounds, self.is_apart = setup.bounds, setup.apart
+        self._bounds, self.is_apart, self._caller_steps = setup.bounds, setup.apart, caller_steps
         self._known = known_to_all(setup.forked)
         shares, before = layout.shares, 0 if caller_steps else 1
         several: dict[str, Any] = {}
@@ -135,6 +138,9 @@ class Groups:
                 numbers = [one] if one >= 0 else range(*self._bounds[share : share + 2])
                 where = numbers_of([self.first + number for number in numbers])
                 result.error.add_note(f"in {where} of {self.whole()}, in `{self._what}`")
+                obstacle = calling_thread().obstacle if share == 0 and self._caller_steps else None
+                if obstacle is not None:
+                    result.error.add_note(f"{obstacle}. {ELSEWHERE}")
                 raise result.error
             if isinstance(result, Remote):
                 results[share] = self._taken(share, result)

@@ -10,13 +10,17 @@ import os
 import signal
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from multiprocessing import current_process, get_context
 from time import perf_counter_ns as clock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from reactorlib.executors.start_method import forking_knowingly
+from reactorlib.cpus import available_cpus
+from reactorlib.errors import RunError
+from reactorlib.executors.start_method import choose_start_method, forking_knowingly
+from reactorlib.gymnasium.calling_thread import CallingThread, calling_thread
 from reactorlib.gymnasium.layout import is_plain
 from reactorlib.gymnasium.reactors import packed, unpacked
 
@@ -27,6 +31,8 @@ LONGEST_S = 2.0  # a trial that takes longer is ended, as such steps need no tim
 # Between the steps of 16 CartPoles it costs 12 us. Each further process costs a message and a reply.
 CROSSING_NS, TELLING_NS = 12_000, 5_000
 OWN_NS = 450  # of ours in each step: the row, the reward, the ends
+FEW_CPUS = 4  # up to which the caller's process also steps environments
+UNREGISTERED = "a new process does not have the environments that were registered in this one"
 
 
 class Cost(NamedTuple):
@@ -45,22 +51,73 @@ class SteppingPlan(NamedTuple):
     step_ns: int | None = None
 
 
-def stepping_plan(env: Any, n: int, executor: str | None, method: str | None, most: int) -> SteppingPlan:
-    """The plan for `n` environments like this one: as the caller asks, or `planned`. Processes start by `method`."""
-    if executor is not None:
-        return SteppingPlan(executor, 1 if executor == "inline" else most, "asked for")
-    if method != "fork":
-        return SteppingPlan("processes", most, f"no step was timed, as processes start by {method}")
-    return planned(env, n, most)
+class Wanted(NamedTuple):
+    """The frame of a plan: what the caller asks for, and what this process and thread allow."""
+
+    executor: str | None  # None: it is to be chosen
+    method: str | None  # by which processes start
+    most: int  # workers
+    caller_steps: bool  # beside other workers
+    obstacle: str | None  # why the caller steps none, where it was to
+
+    def plan(self, env: Any, n: int) -> SteppingPlan:
+        """The plan for `n` environments like this one."""
+        if self.executor is None:
+            plan = planned(env, n, self.most, self.method)
+        else:
+            plan = SteppingPlan(self.executor, 1 if self.executor == "inline" else self.most, "asked for")
+        if self.obstacle is not None and plan.executor != "inline":
+            plan = plan._replace(reason=f"{plan.reason}; the caller steps none, as {self.obstacle}")
+        if plan.workers == 1 and self.caller_steps:
+            plan = plan._replace(executor="inline")
+        return plan
 
 
-def planned(env: Any, n: int, most: int) -> SteppingPlan:
-    """The plan for `n` environments like this one, with at most `most` workers. The environment stays as it is."""
-    if min(n, most) == 1:
-        return SteppingPlan("inline", 1, "there is one environment" if n == 1 else "there is one processor")
+def wanted(
+    n: int, executor: str | None, workers: Any, caller_steps: bool | None, context: str | None, max_concurrency: Any
+) -> Wanted:
+    """The frame of a plan for `n` environments, by arguments of ReactorVectorEnv. RunError if it is impossible."""
+    if executor is None and (workers is not None or caller_steps is not None or context is not None):
+        executor = "processes"  # of which the caller has an idea
+    # Forked processes and ranks have the definitions of the main script.
+    method = choose_start_method(context, lambda: UNREGISTERED, "context") if executor in (None, "processes") else None
+    free = _ranks() - (caller_steps is False) if executor == "mpi" else available_cpus()
+    most, obstacle = min(n, int(workers or free), int(max_concurrency or n)), None
+    if caller_steps is None:
+        caller_steps = executor == "mpi" or available_cpus() <= FEW_CPUS
+        if caller_steps and executor != "mpi":
+            obstacle = calling_thread().obstacle
+            caller_steps = obstacle is None
+    if executor == "processes" and current_process().daemon and not (most == 1 and caller_steps):
+        raise RunError(
+            "a daemonic process may start no worker processes: start it with daemon=False, or give executor='threads' "
+            "or, for a ReactorVectorEnv, executor='inline'"
+        )
+    return Wanted(executor, method, most, caller_steps, obstacle)
+
+
+def _ranks() -> int:
+    """How many ranks there are that serve sessions, with that of the caller."""
+    from reactorlib.mpi.ranks import serving  # only where it is used: it needs ranks
+
+    return serving().size
+
+
+def planned(env: Any, n: int, most: int, method: str | None = "fork") -> SteppingPlan:
+    """The plan for `n` environments like this one, with at most `most` workers. The environment stays as it is.
+
+    Processes start by `method`. Only a forked one has the environment, and can time its steps.
+    """
     if current_process().daemon:
         return SteppingPlan("inline", 1, "this is a daemonic process, which may start no others")
+    alone = SteppingPlan("inline", 1, "there is one environment" if n == 1 else "there is one processor")
+    if min(n, most) == 1 and calling_thread().obstacle is None:
+        return alone
+    if method != "fork":
+        return SteppingPlan("processes", most, f"no step was timed, as processes start by {method}")
     cost = tried(env)
+    if cost is not None and min(n, most) == 1:
+        return alone
     if cost is None:
         return SteppingPlan("processes", min(n, most), "no step could be timed")
     rounds = {workers: _round_ns(cost, n, workers) for workers in range(1, min(n, most) + 1)}
@@ -82,10 +139,13 @@ def _round_ns(cost: Cost, n: int, workers: int) -> int:
 
 
 def tried(env: Any) -> Cost | None:
-    """The cost of an environment, found in a forked process. None where that fails, or takes too long."""
+    """The cost of an environment, found in a forked process. None where that fails, or takes too long.
+
+    It also fails where the environment would fail in the caller's thread.
+    """
     context = get_context("fork")
     receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_try, args=(env, sending), daemon=True)
+    process = context.Process(target=_try, args=(env, sending, calling_thread()), daemon=True)
     try:
         with forking_knowingly():
             process.start()
@@ -104,10 +164,10 @@ def tried(env: Any) -> Cost | None:
         process.close()
 
 
-def _try(env: Any, sending: Any) -> None:
+def _try(env: Any, sending: Any, thread: CallingThread) -> None:
     os.setsid()
     try:
-        sending.send(_timed(env))
+        sending.send(thread.imitate(partial(_timed, env)))
     finally:
         os._exit(0)  # no handler of the parent's runs here
 

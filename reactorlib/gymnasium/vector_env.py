@@ -20,9 +20,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib.cpus import available_cpus
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors.start_method import choose_start_method
 from reactorlib.gymnasium.batched_spaces import batched_spaces
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
@@ -35,18 +33,16 @@ from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.gymnasium.statistics import Statistics, TimedGroups, TimedShare, statistics_of
-from reactorlib.gymnasium.stepping_plan import SteppingPlan, stepping_plan
-
-UNREGISTERED = "a new process does not have the environments that were registered in this one"
-FEW_CPUS = 4  # up to which the caller's process also steps environments
+from reactorlib.gymnasium.stepping_plan import SteppingPlan, wanted
 
 
 class ReactorVectorEnv(Calls):
     """Several environments on each of a few workers; in the place of Gymnasium's SyncVectorEnv or AsyncVectorEnv.
 
     `env_fns` make the environments, of which each of the `workers` steps a share. By default there are as many workers
-    as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them. It steps its
-    share in `step` and `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or
+    as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them, unless its
+    thread runs an event loop or is not the main one. It steps its share in `step` and `step_wait`, which no timeout
+    breaks off. `executor` is "processes", "threads", "inline", or
     "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any
     of these four, `plan` is made: processes where they pay, by steps of one environment that are timed. Results are
     the same.
@@ -104,18 +100,11 @@ class ReactorVectorEnv(Calls):
         self._state, self._was_reset = AsyncState.DEFAULT, False
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
-        if executor is None and (workers is not None or caller_steps is not None or context is not None):
-            executor = "processes"  # of which the caller has an idea
-        # Forked processes and ranks have the definitions of the main script.
-        method = choose_start_method(context, lambda: UNREGISTERED) if executor in (None, "processes") else None
-        free = _ranks() - (caller_steps is False) if executor == "mpi" else available_cpus()
-        most = min(n, int(workers or free), int(max_concurrency or n))
+        frame = wanted(n, executor, workers, caller_steps, context, max_concurrency)
         with closing(env_fns[0]()) as env:
             self._learn_spaces(env)
-            self.plan = stepping_plan(env, n, executor, method, most)
-        if caller_steps is None:
-            caller_steps = executor == "mpi" or available_cpus() <= FEW_CPUS
-        self._open(self.plan, method, caller_steps or self.plan.executor == "inline")
+            self.plan = frame.plan(env, n)
+        self._open(self.plan, frame.method, frame.caller_steps or self.plan.executor == "inline")
 
     def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment."""
@@ -127,8 +116,6 @@ class ReactorVectorEnv(Calls):
         self.single_observation_space, self.observation_space = spaces_of
 
     def _open(self, plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
-        if plan.workers == 1 and caller_steps:
-            plan = self.plan = plan._replace(executor="inline")
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
         bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
@@ -391,10 +378,3 @@ class ReactorVectorEnv(Calls):
     def __del__(self) -> None:
         if not self.closed and hasattr(self, "_groups"):
             self.close(terminate=True)
-
-
-def _ranks() -> int:
-    """How many ranks there are that serve sessions, with that of the caller."""
-    from reactorlib.mpi.ranks import serving  # only where it is used: it needs ranks
-
-    return serving().size

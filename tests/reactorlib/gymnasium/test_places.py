@@ -1,6 +1,12 @@
 """Vector environments where programs have them: in an environment of another one, and beside one that steps."""
 
+import asyncio
 import functools
+import multiprocessing
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import gymnasium
@@ -11,6 +17,7 @@ from gymnasium.vector import SyncVectorEnv
 
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, probes
 from reactorlib.gymnasium.check import difference
+from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.gymnasium.environments import WAYS, made
 
 INNER: dict[str, Any] = {
@@ -75,3 +82,117 @@ def test_a_vector_that_is_forgotten_while_another_one_steps_says_nothing(vector:
     ours.reset(seed=1)
     ours.step(np.zeros(1, int))  # what a destructor raises fails the test
     assert session.closed
+
+
+class Loading(probes.Quiet):
+    """Runs a coroutine in each step."""
+
+    def step(self, action: Any) -> Any:
+        with closing(self.loaded(action)) as loading:
+            return asyncio.run(loading)
+
+    async def loaded(self, action: Any) -> Any:
+        return super().step(action)
+
+
+class Limited(probes.Quiet):
+    """Handles a signal in each step."""
+
+    def step(self, action: Any) -> Any:
+        before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        try:
+            return super().step(action)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
+
+def in_coroutine(call: Any) -> Any:
+    async def task() -> Any:
+        return call()
+
+    return asyncio.run(task())
+
+
+def in_thread(call: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result(PATIENCE_S)
+
+
+PLACES = {"coroutine": (in_coroutine, Loading), "thread": (in_thread, Limited)}
+
+
+@pytest.mark.parametrize("given", [{}, {"workers": 2}, {"executor": "processes", "workers": 1}], ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("place", PLACES)
+def test_environments_that_fail_in_the_callers_thread_are_stepped_elsewhere(
+    vector: Any, monkeypatch: Any, place: str, count: int, given: dict[str, Any]
+) -> None:
+    monkeypatch.setattr("reactorlib.gymnasium.stepping_plan.available_cpus", lambda: 2)
+    within, kind = PLACES[place]
+    make = [functools.partial(kind, number) for number in range(count)]
+    expected = played(SyncVectorEnv(make))
+    ours = within(lambda: vector(make, **given))
+    assert difference(within(lambda: played(ours)), expected, "steps") is None
+    assert ours.plan.executor == "processes"
+    assert place in ours.plan.reason.replace("event loop", "coroutine") or not given
+
+
+def test_cheap_environments_are_stepped_inline_in_a_coroutine(vector: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("reactorlib.gymnasium.stepping_plan.available_cpus", lambda: 2)
+    ours = in_coroutine(lambda: vector(made("no infos", 1)))
+    assert ours.plan.executor == "inline"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_error_names_the_thread_and_the_argument(vector: Any, place: str) -> None:
+    within, kind = PLACES[place]
+    ours = vector([functools.partial(kind, 0)] * 2, executor="inline")
+    ours.reset(seed=1)
+    with pytest.raises((RuntimeError, ValueError)) as raised:
+        within(lambda: ours.step(np.zeros(2, int)))
+    assert any("caller_steps=False" in note for note in raised.value.__notes__)
+    ours.reset(seed=1)
+    ours.step(np.zeros(2, int))
+
+
+def in_daemon(answers: Any, kind: Any, options: dict[str, Any]) -> None:
+    try:
+        envs = kind(made("no infos", 2), **options)
+        answers.send((envs.plan.executor, envs.plan.reason))
+        envs.close()
+    except Exception as error:  # noqa: BLE001  # the test sees it
+        answers.send((type(error).__name__, str(error)))
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "options", "told"),
+    [
+        ("fork", ReactorVectorEnv, {}, "inline"),
+        ("spawn", ReactorVectorEnv, {}, "inline"),
+        ("fork", ReactorVectorEnv, {"workers": 2}, "RunError"),
+        ("fork", ReactorPool, {}, "RunError"),
+    ],
+)
+def test_a_daemonic_process_steps_all_itself(method: str, kind: Any, options: dict[str, Any], told: str) -> None:
+    context = multiprocessing.get_context(method)
+    mine, answers = context.Pipe(duplex=False)
+    process = context.Process(target=in_daemon, args=(answers, kind, options), daemon=True)
+    process.start()
+    answers.close()
+    assert mine.poll(PATIENCE_S)
+    got, words = mine.recv()
+    process.join(PATIENCE_S)
+    assert got == told
+    assert "daemonic" in words
+
+
+def test_a_warning_of_a_fork_names_the_argument_of_vectors(vector: Any, monkeypatch: Any) -> None:
+    monkeypatch.delenv("REACTORLIB_START_METHOD", raising=False)
+    done = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(done.wait, PATIENCE_S)
+        try:
+            with pytest.warns(Warning, match="context='fork'"):
+                vector(made("no infos"), workers=2)
+        finally:
+            done.set()

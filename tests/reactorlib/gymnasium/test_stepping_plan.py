@@ -21,7 +21,7 @@ US, MS = 1_000, 1_000_000
 
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reactorlib.gymnasium.vector_env.available_cpus", lambda: 2)
+    monkeypatch.setattr("reactorlib.gymnasium.stepping_plan.available_cpus", lambda: 2)
 
 
 def cheap(monkeypatch: pytest.MonkeyPatch, step_ns: int, travel_ns: int = 0) -> None:
