@@ -12,6 +12,7 @@ import numpy as np
 
 from reactorlib.errors import WorkerError
 from reactorlib.gymnasium.calling_thread import calling_thread
+from reactorlib.gymnasium.distinct import SameEnvironmentError
 from reactorlib.gymnasium.environment_pickle import known_to_all
 from reactorlib.gymnasium.layout import Lease, put_rows
 from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Remote, Setup, packed, unpacked
@@ -42,7 +43,12 @@ class Groups:
         if executor != "inline":
             placement = {f"Environments.groups[{share}]": share + before for share in range(shares)}
             several = {"workers": shares + before, "placement": placement, "start_method": method}
-        self.session = Session(Environments, groups=shares, setup=Carried(setup), executor=executor, **several)
+        try:
+            self.session = Session(Environments, groups=shares, setup=Carried(setup), executor=executor, **several)
+        except WorkerError as error:
+            if isinstance(error.__cause__, SameEnvironmentError):
+                raise error.__cause__ from None
+            raise
         self.remote = [executor in ("processes", "mpi") and share + before > 0 for share in range(shares)]
         self._step: Stepper = self.session.stepper(("step",), ("replies",))
         self._ask: Stepper = self.session.stepper(("ask",), ("replies",))

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
+from reactorlib.gymnasium.distinct import bare
 from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.layout import is_plain, reshaped
 from reactorlib.gymnasium.listed_infos import ListedInfos
@@ -120,3 +121,8 @@ class _Stacked(gymnasium.Env[Any, Any]):
 
     def close(self) -> None:
         self.env.close()
+
+
+@bare.register
+def _(env: _Stacked) -> Any:
+    return getattr(env.env, "unwrapped", env.env)

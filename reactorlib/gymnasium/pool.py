@@ -20,6 +20,7 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array,
 
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.calls import Calls, check_counts
+from reactorlib.gymnasium.distinct import Distinct
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.layout import joined, rows_of
 from reactorlib.gymnasium.member import Member, Part
@@ -106,11 +107,19 @@ class ReactorPool(Calls):
         try:
             for low, high in pairwise(bounds):
                 self._members.append(Member(str(self), low, env_fns[low:high], **options))
+            self._check_distinct()
             self._learn_spaces()
             self._order = ordering.made_for(self, env_fns)
         except BaseException:
             self.close(terminate=True)
             raise
+
+    def _check_distinct(self) -> None:
+        """Raise SameEnvironmentError if workers have the same environment."""
+        distinct = Distinct()
+        for member in self._members:
+            if (first := member.envs._first()) is not None:
+                distinct.add(first)
 
     def _learn_spaces(self) -> None:
         """Take the spaces of the first worker's environments. Raises RuntimeError where others have different ones."""

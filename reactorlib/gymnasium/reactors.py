@@ -17,6 +17,7 @@ from reactorlib.declaration.connect import connect
 from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure, PortableFailure
+from reactorlib.gymnasium.distinct import Known, SameEnvironmentError, unknown
 from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
 from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
@@ -38,20 +39,42 @@ class Setup(NamedTuple):
     forked: bool  # whether other processes have what the main script defines
     apart: bool  # whether they share no memory with the caller's
     share: type[Share]
+    first: Known  # the environment that the caller made
 
 
 class Carried:
-    """A value that cloudpickle takes to a process that is spawned: it may hold functions."""
+    """The facts of all groups, which cloudpickle takes to a process that is spawned."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
 
     def __reduce__(self) -> Any:
-        return _carried, (cloudpickle.dumps(self.value),)
+        setup, file = self.setup, BytesIO()
+        pickler = _SetupPickler(file, setup.first())
+        pickler.dump(setup.make[1:])
+        pickler.first = None
+        pickler.dump(setup._replace(make=setup.make[:1], first=unknown))
+        return _carried, (file.getvalue(),)
 
 
 def _carried(pickled: bytes) -> Carried:
-    return Carried(pickle.loads(pickled))
+    unpickler = pickle.Unpickler(BytesIO(pickled))
+    others, setup = unpickler.load(), unpickler.load()
+    setup.make.extend(others)
+    return Carried(setup)
+
+
+class _SetupPickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Refuses functions that carry the first environment along, as each process would have a copy of it."""
+
+    def __init__(self, file: BytesIO, first: Any) -> None:
+        super().__init__(file)
+        self.first = first
+
+    def reducer_override(self, obj: Any) -> Any:
+        if obj is self.first and obj is not None:
+            raise SameEnvironmentError
+        return super().reducer_override(obj)
 
 
 class Fault(NamedTuple):
@@ -79,7 +102,7 @@ class Group(Reactor):
     reply = Output[Any]()
 
     def __init__(self, setup: Carried) -> None:
-        self.setup: Setup = setup.value
+        self.setup = setup.setup
         self.share: Share | None = None
 
     @reaction(step, effects=reply)
@@ -117,12 +140,12 @@ class Group(Reactor):
             self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, process, forked, apart, kind = self.setup
+        make, bounds, layout, mode, process, forked, apart, kind, first = self.setup
         self.known, self.is_remote = known_to_all(forked), _is_other_rank() if apart else os.getpid() != process
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
-        self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode)
+        self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode, first)
         self.share.generators = forms() if self.is_remote else {}
 
     def _with_values(self, said: Any, buffer: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
 
+from reactorlib.gymnasium.distinct import Distinct, Known, bare
 from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import Info
 from reactorlib.gymnasium.layout import Arrays, Layout, rows_of, rows_to_write
@@ -24,6 +25,7 @@ class Share:
     """The environments [low, low + len(make)) of a vector environment.
 
     `rewards`, `terminations` and `truncations` are its own; `publish` copies them to `arrays`, which others see.
+    `first` is the environment that the caller made. Only environment 0 may be that again.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Share:
         layout: Layout,
         arrays: Arrays,
         mode: AutoresetMode,
+        first: Known,
     ) -> None:
         self.low, self.count, self.arrays = low, len(make), arrays
         own = slice(low, low + self.count)
@@ -51,9 +54,13 @@ class Share:
         self.envs: list[Any] = []
         self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
         self._step, self._put = written_for(self, layout.observation_space, mode, self._rotates)
+        distinct = Distinct()
+        if low and (other := first()) is not None:
+            distinct.add(other)
         for position, one in enumerate(make):
             self._enter(position)
             self.envs.append(one())
+            distinct.add(bare(self.envs[-1]))
         self._leave()
 
     def _enter(self, position: int) -> None:

@@ -23,6 +23,7 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array,
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.gymnasium.batched_spaces import batched_spaces
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
+from reactorlib.gymnasium.distinct import known
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.isolation.isolate import Isolate, apart
@@ -39,13 +40,12 @@ from reactorlib.gymnasium.stepping_plan import SteppingPlan, wanted
 class ReactorVectorEnv(Calls):
     """Several environments on each of a few workers; in the place of Gymnasium's SyncVectorEnv or AsyncVectorEnv.
 
-    `env_fns` make the environments, of which each of the `workers` steps a share. By default there are as many workers
-    as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them, unless its
-    thread runs an event loop or is not the main one. It steps its share in `step` and `step_wait`, which no timeout
-    breaks off. `executor` is "processes", "threads", "inline", or
-    "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any
-    of these four, `plan` is made: processes where they pay, by steps of one environment that are timed. Results are
-    the same.
+    `env_fns` make an environment at each call, and each of the `workers` steps a share of them. By default there are
+    as many workers as processors. Where processors are few, or with `caller_steps`, the caller's process is one of
+    them, unless its thread runs an event loop or is not the main one. It steps its share in `step` and `step_wait`,
+    which no timeout breaks off. `executor` is "processes", "threads", "inline", or "mpi" for ranks, where
+    `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any of these four, `plan`
+    is made: processes where they pay, by steps of one environment that are timed. Results are the same.
 
     Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
     one of NumPy's SeedSequence, so that two numbers share no streams.
@@ -103,7 +103,8 @@ class ReactorVectorEnv(Calls):
         frame = wanted(n, executor, workers, caller_steps, context, max_concurrency)
         with closing(env_fns[0]()) as env:
             self._learn_spaces(env)
-            self.plan = frame.plan(env, n)
+            self.plan, self._first = frame.plan(env, n), known(env)
+            del env  # nobody has it but a function that returns it again
         self._open(self.plan, frame.method, frame.caller_steps or self.plan.executor == "inline")
 
     def _learn_spaces(self, env: Any) -> None:
@@ -122,7 +123,8 @@ class ReactorVectorEnv(Calls):
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
-        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
+        make, mode = [*self.env_fns], self.autoreset_mode
+        setup = Setup(make, bounds, layout, mode, os.getpid(), forked, apart, share, self._first)
         self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
