@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Mapping
+from copyreg import __newobj__  # type: ignore[attr-defined]
 from io import BytesIO
 from types import FunctionType
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 from gymnasium.utils import EzPickle
+
+from reactorlib.gymnasium.generators import put, states
 
 
 def known_to_all(forked: bool) -> dict[str, Any]:
@@ -33,8 +37,14 @@ class KnowingPickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 class _EnvironmentPickler(KnowingPickler):
+    has_destructors = False  # whether one of the objects has
+
     def reducer_override(self, obj: Any) -> Any:
-        """Refuse an object whose pickle is a new one, made with the same arguments: it loses the state."""
+        """Refuse an object whose pickle loses its state."""
+        kind = type(obj)
+        self.has_destructors |= hasattr(kind, "__del__")
+        if not hasattr(kind, "__setstate__") and any("__getattr__" in vars(base) for base in kind.__mro__):
+            _check_forwarding(obj)
         if isinstance(obj, EzPickle) and type(obj).__getstate__ is EzPickle.__getstate__:
             raise TypeError(
                 f"the pickle of {type(obj).__name__} holds the arguments of its constructor only (EzPickle)"
@@ -42,11 +52,45 @@ class _EnvironmentPickler(KnowingPickler):
         return super().reducer_override(obj)
 
 
-def pickled(env: Any) -> bytes | str:
-    """The pickle of an environment, or the reason why there is none."""
-    file = BytesIO()
+def _check_forwarding(obj: Any) -> None:
+    """Raise TypeError if a `__getattr__` without exceptions keeps pickle from giving an object its attributes.
+
+    Pickle asks an object without attributes for `__setstate__`.
+    """
+    if isinstance(obj, type) or type(reduced := obj.__reduce_ex__(5)) is not tuple:
+        return
+    make, arguments, *rest = reduced
+    if make is not __newobj__ or not rest or rest[0] is None:  # it has a way of its own, or no attributes
+        return
+    name = type(obj).__name__
+    remedy = f"{name}.__getattr__ should raise AttributeError for names that begin with an underscore"
     try:
-        _EnvironmentPickler(file, known_to_all(True)).dump(env)
+        found = getattr(make(*arguments), "__setstate__", None)
+    except Exception as error:
+        raise TypeError(f"the pickle of {name} cannot be loaded ({type(error).__name__}): {remedy}") from error
+    if found is not None:
+        raise TypeError(f"the pickle of {name} loses its state, as it has any attribute: {remedy}")
+
+
+def pickled(env: Any) -> bytes | str:
+    """The pickle of an environment that could be loaded, or the reason why there is none."""
+    file = BytesIO()
+    pickler = _EnvironmentPickler(file, known_to_all(True))
+    try:
+        pickler.dump(env)
+        if not pickler.has_destructors:  # those of a copy could release what the environment holds
+            _load(file.getvalue())
     except Exception as error:  # noqa: BLE001  # whatever the environment's parts raise
         return f"{type(error).__name__}: {error}"
     return file.getvalue()
+
+
+def _load(data: bytes) -> None:
+    """Load a pickle, of which nothing remains. Raises what keeps it from being loaded."""
+    before = states()
+    try:
+        pickle.loads(data)
+    except Exception as error:
+        raise TypeError(f"its pickle cannot be loaded ({type(error).__name__}: {error})") from error
+    finally:
+        put(before)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from heapq import heappop, heappush, nsmallest
 from typing import Any
 
+import numpy as np
+
 
 class Arrival:
     """The order of a pool by default: whichever environments are ready first. Others override what they need."""
@@ -84,6 +86,6 @@ def checked_durations(durations: Sequence[Any], n: int) -> list[int]:
     for number, duration in enumerate(durations):
         if duration is None:
             raise ValueError(f"environment {number} has no attribute `duration`: give `durations`")
-        if duration != int(duration) or duration < 1:
+        if not isinstance(duration, int | float | np.number) or duration != int(duration) or duration < 1:
             raise ValueError(f"the duration of environment {number} must be a positive integer, got {duration!r}")
     return [int(duration) for duration in durations]
