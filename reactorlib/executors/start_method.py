@@ -20,14 +20,13 @@ from typing import Any
 from reactorlib.errors import RunError, WorkerError
 
 VARIABLE = "REACTORLIB_START_METHOD"
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_warned: set[tuple[str, int]] = set()  # lines
 _INTERPRETERS_WARNING = r".*multi-threaded, use of fork\(\) may lead to deadlocks"
 
 
-def choose_start_method(asked: str | None, obstacle: Callable[[], str | None], argument: str = "start_method") -> str:
-    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program.
-
-    `argument` is the name under which the user asks for one.
-    """
+def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -> str:
+    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program."""
     known = multiprocessing.get_all_start_methods()
     set_for_all = multiprocessing.get_start_method(allow_none=True)
     # The first use of multiprocessing also sets the default, so the default is nobody's choice.
@@ -36,19 +35,36 @@ def choose_start_method(asked: str | None, obstacle: Callable[[], str | None], a
         if chosen not in known:
             raise RunError(f"unknown start method {chosen!r}: one of {', '.join(known)}")
         return chosen
-    others = [thread.name for thread in threading.enumerate() if thread is not threading.current_thread()]
-    if not others:
-        return "fork"
-    fault = obstacle()
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    fault = obstacle() if others else None
     if fault is None:
-        return "forkserver"
-    warnings.warn(
-        f"worker processes are forked next to other threads ({', '.join(others[:3])}), since {fault}: a lock that such "
-        f"a thread holds stays locked in the workers. {argument}='fork' says that this is safe",
-        DeprecationWarning,
-        stacklevel=2,
-    )
+        return "forkserver" if others else "fork"
+    names = [thread.name for thread in others if not _is_of_notebook(thread)]
+    if names:
+        _warn_once(
+            f"worker processes are forked next to other threads ({', '.join(names[:3])}), since {fault}. A lock that "
+            "such a thread holds stays locked in the workers, and a worker that takes it waits for ever. Start the "
+            "workers before the threads. If the workers take no such lock, choose the start method 'fork' or set "
+            f"{VARIABLE}=fork"
+        )
     return "fork"
+
+
+def _is_of_notebook(thread: threading.Thread) -> bool:
+    """Whether a Jupyter kernel runs this thread. Every notebook has some, and they hold no lock of the user's."""
+    target = getattr(thread, "_target", None) or thread
+    return getattr(target, "__module__", "").partition(".")[0] in ("ipykernel", "IPython")
+
+
+def _warn_once(text: str) -> None:
+    """Warn at the line that called this package. The interpreter forgets it at each fork: see `forking_knowingly`."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    line = frame.f_code.co_filename, frame.f_lineno
+    if line not in _warned:
+        warnings.warn_explicit(text, RuntimeWarning, *line)
+        _warned.add(line)  # not where warnings are errors
 
 
 def pickled_program(cls: type, parameters: Mapping[str, Any]) -> bytes:

@@ -80,7 +80,7 @@ def wanted(
     if executor is None and (workers is not None or caller_steps is not None or context is not None):
         executor = "processes"  # of which the caller has an idea
     # Forked processes and ranks have the definitions of the main script.
-    method = choose_start_method(context, lambda: UNREGISTERED, "context") if executor in (None, "processes") else None
+    method = choose_start_method(context, lambda: UNREGISTERED) if executor in (None, "processes") else None
     free = _ranks() - (caller_steps is False) if executor == "mpi" else available_cpus()
     most, obstacle = min(n, int(workers or free), int(max_concurrency or n)), None
     if caller_steps is None:

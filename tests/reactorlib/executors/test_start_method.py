@@ -91,10 +91,26 @@ def test_next_to_another_thread_a_fork_server_starts_what_can_be_made_anew() -> 
 @pytest.mark.usefixtures("nobody_chose")
 def test_next_to_another_thread_the_rest_is_forked_with_a_warning_that_says_why() -> None:
     with another_thread():
-        with pytest.warns(DeprecationWarning, match=r"writer.* Plain cannot be sent"):
+        with pytest.warns(RuntimeWarning, match=r"writer.* Plain cannot be sent"):
             assert chosen(given=lambda: 0) == "fork"
-        with pytest.warns(DeprecationWarning, match="not in a new process"):
+        with pytest.warns(RuntimeWarning, match="not in a new process"):
             assert choose_start_method(None, lambda: "it is not in a new process") == "fork"
+
+
+def test_the_warning_is_shown_once_with_the_line_of_the_user(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import threading; over = threading.Event(); threading.Thread(target=over.wait, name='writer').start()\n"
+        + PROGRAM
+        + f"for _ in range(2): {CALL}\nSession(Main, executor='processes', workers=2).close(); over.set()\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name not in (VARIABLE, "PYTHONWARNINGS")}
+    run = subprocess.run([sys.executable, script], text=True, capture_output=True, timeout=LIMIT_S, check=True,
+                         env=environment | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+    lines = script.read_text().splitlines()
+    last = len(lines)
+    shown = [line.split(":")[1] for line in run.stderr.splitlines() if "RuntimeWarning" in line]
+    assert shown == [str(last - 1), str(last)], run.stderr
 
 
 def test_the_caller_s_choice_wins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +142,7 @@ def test_where_warnings_are_errors_a_fork_next_to_a_thread_starts_no_process() -
         "import threading, warnings, subprocess, os; warnings.simplefilter('error'); over = threading.Event()\n"
         "thread = threading.Thread(target=over.wait); thread.start()\n"
         + PROGRAM
-        + f"try: {CALL}\nexcept DeprecationWarning as warning: print('refused:', warning)\n"
+        + f"try: {CALL}\nexcept RuntimeWarning as warning: print('refused:', warning)\n"
         f"print({CALL[:-1]}, start_method='fork').start_method)\n"
         "print(subprocess.run(['ps', '--ppid', str(os.getpid()), '-o', 'comm='], text=True, "
         "capture_output=True).stdout.count('python'))\n"
@@ -210,7 +226,9 @@ def test_a_program_that_is_typed_at_a_terminal_has_the_same_digest(tmp_path: Pat
 
 
 def test_a_program_in_a_notebook_has_the_same_digest(tmp_path: Path) -> None:
-    assert f"('fork', '{run_inline(tmp_path)}')" in in_a_notebook(PROGRAM + SHOW)
+    shown = in_a_notebook(PROGRAM + SHOW)
+    assert f"('fork', '{run_inline(tmp_path)}')" in shown
+    assert "Warning" not in shown
 
 
 def run_inline(folder: Path) -> str:

@@ -184,15 +184,3 @@ def test_a_daemonic_process_steps_all_itself(method: str, kind: Any, options: di
     process.join(PATIENCE_S)
     assert got == told
     assert "daemonic" in words
-
-
-def test_a_warning_of_a_fork_names_the_argument_of_vectors(vector: Any, monkeypatch: Any) -> None:
-    monkeypatch.delenv("REACTORLIB_START_METHOD", raising=False)
-    done = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(done.wait, PATIENCE_S)
-        try:
-            with pytest.warns(Warning, match="context='fork'"):
-                vector(made("no infos"), workers=2)
-        finally:
-            done.set()
