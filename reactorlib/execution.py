@@ -139,7 +139,7 @@ class Execution:
         try:
             self._inbox.driver = None if driver is None else driver.outside
             current.worker = self.worker
-            self._inbox.loop_thread = get_ident()
+            self._inbox.reacting.add(get_ident())
             last = part(*arguments)
             if last:
                 self._finish()
@@ -162,6 +162,7 @@ class Execution:
         if not self._begun:
             self._kill_workers()
             return
+        self._inbox.ending = True
         error, failed = self.executor.abandon(error)
         self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):

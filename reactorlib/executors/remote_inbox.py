@@ -33,8 +33,8 @@ class RemoteInbox(Outside):
         announce, self._announce = self._announce, lambda: None
         announce()
 
-    def stop(self) -> None:
-        self._send(pickle.dumps(None))
+    def stop(self, after_pending: bool) -> None:
+        self._send(pickle.dumps(after_pending))
 
     def fail(self, thread: str, error: BaseException) -> None:
         """Report an error. If it is too long for a call, a stand-in arrives with the beginning of its text."""
@@ -49,11 +49,11 @@ class RemoteInbox(Outside):
 
 def pass_on(call: bytes, inbox: Inbox) -> None:
     """Pass a call of a RemoteInbox on to the inbox of the run."""
-    failed = pickle.loads(call)
-    if failed is None:
-        inbox.stop()
+    called = pickle.loads(call)
+    if isinstance(called, bool):
+        inbox.stop(after_pending=called)
     else:
-        thread, failure = failed
+        thread, failure = called
         inbox.fail(thread, failure.rebuilt().error)
 
 

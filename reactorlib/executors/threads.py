@@ -117,6 +117,7 @@ class ThreadFollower(Follower):
         )
 
     def _live(self) -> None:
+        self.owner.coordinator.inbox.reacting.add(threading.get_ident())
         with suppress(Stopped):
             while True:
                 try:

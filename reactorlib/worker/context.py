@@ -56,7 +56,9 @@ def request_stop() -> None:
     >>> run(Once, fast=True).tag
     Tag(time=0, microstep=1)
     """
-    _running().scheduler.stop()
+    worker = _running()
+    worker.outside.check_process("request_stop()")
+    worker.scheduler.stop()
 
 
 def current_tag() -> Tag:

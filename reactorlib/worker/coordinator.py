@@ -11,7 +11,7 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, ModalQueue, Queue
-from reactorlib.worker.inbox import Inbox
+from reactorlib.worker.inbox import LAST, Inbox
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
 from reactorlib.worker.worker import Call
@@ -55,17 +55,22 @@ class Coordinator:
         self.at = self.queue.at
         self.schedule = self._schedule_in_mode if program.modes else self.queue.schedule
         self.begin, self.switch, self.end_tag = self.modes.start, self.modes.request, self.modes.apply
-        self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
-        self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
+        self._physical = {event for event in self.events if event.trigger.kind == "physical"}
+        self._keepalive = bool(self._physical) if options.keepalive is None else options.keepalive
         self._stop_time = inf if options.timeout is None else int(options.timeout)
         # Before this time the run neither waits nor ends.
-        self._horizon = -1 if not options.fast or self._has_physical else min(self._stop_time, LONGEST)
+        self._horizon = -1 if not options.fast or self._physical else min(self._stop_time, LONGEST)
 
     # Calls of reactions
 
     def stop(self) -> None:
         if self.shutdown not in self.queue.soon:
-            self.queue.at(self.shutdown, self.queue.time, None)  # before the first tag: at that one
+            self._end_at(self.queue.time)  # before the first tag: at that one
+
+    def _end_at(self, time: int) -> None:
+        """Let shutdown join the events of the next tag, which is at this time. Its reactions may join threads."""
+        self.inbox.ending = True
+        self.queue.at(self.shutdown, time, None)
 
     def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
         if not self.modes.hold(event, event.trigger.delay + extra_delay, value):
@@ -159,6 +164,10 @@ class Coordinator:
             inbox.stopping = False
             self.stop()
         for _ in range(len(inbox.arrivals)):  # more may come meanwhile, without end
+            if inbox.arrivals[0] is LAST:
+                if queue.holds(self._physical):
+                    return
+                self.stop()
             event, called, time, value = inbox.arrivals[0]
             due = queue.next_time()
             if event in queue.soon or (due is not None and due < called):
@@ -181,13 +190,13 @@ class Coordinator:
             if due is not None and due >= LONGEST:
                 due = None  # never
             if due is None and not self._keepalive:
-                queue.at(self.shutdown, queue.time, None)
+                self._end_at(queue.time)
                 return
             next_time = stop_time if due is None else min(due, stop_time)
             wants_wait = not self.options.fast or (self._keepalive and next_time == stop_time)
             if not wants_wait or self.clock.now() >= started + next_time:
                 if next_time == stop_time:
-                    queue.at(self.shutdown, int(stop_time), None)
+                    self._end_at(int(stop_time))
                 return
             self.clock.wait(started + next_time)
             schedules.check()

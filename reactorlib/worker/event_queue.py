@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -56,6 +57,11 @@ class Queue(CurrentTag):
         if self._first is not None:
             return self._first
         return self._times[0] if self._times else None
+
+    def holds(self, events: set[Event]) -> bool:
+        """Whether one of these events is pending. Looks at every pending tag."""
+        steps = chain((self.soon,), self.ahead, self._steps.values(), *self._more.values())
+        return any(not step.keys().isdisjoint(events) for step in steps)
 
     def pop(self, horizon: float = inf) -> Events:
         """Advance to the next tag and return its events. Empty if there is none, or at a new time from `horizon` on."""

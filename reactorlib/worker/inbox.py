@@ -6,13 +6,15 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from time import sleep
+from math import inf
+from time import monotonic, sleep
 from typing import Any, ParamSpec, TypeVar
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.errors import RunError, ThreadError
 from reactorlib.tag import Time
 from reactorlib.worker.cells import Event
+from reactorlib.worker.notice import notice
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,10 +22,12 @@ T = TypeVar("T")
 # An event, when it was scheduled and for when (ns since the start of the run), and its value.
 Arrival = tuple[Event | None, int, int, Any]
 LOOK: Arrival = (None, -1, -1, None)  # only check `stopping` and `failure`
+LAST: Arrival = (None, -1, -1, "last")  # stop once no physical action is pending that came before this
 
-# While CROWD physical actions wait, each call of another thread takes at least PAUSE_S: reactions get the interpreter.
+# While more than CROWD physical actions wait, a thread that schedules one waits as well, and looks every PAUSE_S.
 CROWD = 1000
 PAUSE_S = 0.001
+LONG_S = 10.0  # a thread that waits for longer is reported
 
 
 class Outside:
@@ -39,8 +43,8 @@ class Outside:
     def adopt(self) -> None:
         """Threads are about to be given the run, and may then call `stop` and `fail`."""
 
-    def stop(self) -> None:
-        """Stop the run after the tag that it is at when it takes this."""
+    def stop(self, after_pending: bool) -> None:
+        """Stop the run after the tag that it is at when it takes this, or after the physical actions before this."""
         raise NotImplementedError
 
     def fail(self, thread: str, error: BaseException) -> None:
@@ -51,6 +55,14 @@ class Outside:
         """Schedule a physical action. Its reactor is on worker 0."""
         raise NotImplementedError
 
+    def check_process(self, call: str) -> None:
+        """Raise RunError in a process that was forked from the run's: its copy of the run does nothing."""
+        if os.getpid() != self.process:
+            raise RunError(
+                f"{call}: this is a process that was forked from process {self.process} of the run. Send the value "
+                "there by a pipe or queue, and let a thread of that process make the call"
+            )
+
 
 class Inbox(Outside):
     """The inbox of one run, in the process of its tag loop. Any thread may write, only the loop takes."""
@@ -58,35 +70,50 @@ class Inbox(Outside):
     def __init__(self, clock: PhysicalClock) -> None:
         super().__init__(clock)
         self.arrivals: deque[Arrival] = deque()
-        self.loop_thread = 0
+        self.reacting: set[int] = set()  # threads that run reactions: these never wait for room
+        self.ending = False  # the last reactions run or are about to: no thread waits for room
         self.stopping = False  # somebody asked for it
         self.failure: ThreadError | None = None
 
     def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
-        if self.over:
+        if self.over or os.getpid() != self.process:
+            self.check_process(f"{event.path}.schedule()")
             raise RunError(f"{event.path}.schedule(): the run has ended")
         now = self.clock.now() - self.started
         self.arrivals.append((event, now, now + event.trigger.delay + extra_delay, value))
         self.clock.wake()
-        if len(self.arrivals) > CROWD and threading.get_ident() != self.loop_thread:
-            sleep(PAUSE_S)
+        if len(self.arrivals) > CROWD and threading.get_ident() not in self.reacting:
+            self._await_room(event)
 
-    def stop(self) -> None:
-        self.stopping = True
-        self._look()
+    def _await_room(self, event: Event) -> None:
+        """Wait until the loop has taken enough arrivals, or ends. The loop does nothing for it, so it looks."""
+        late = monotonic() + LONG_S
+        while len(self.arrivals) > CROWD:
+            sleep(PAUSE_S)
+            if self.ending or self.over:
+                return
+            if monotonic() > late:
+                late = inf
+                notice(
+                    f"{event.path}.schedule() has waited for {LONG_S:.0f} s in thread "
+                    f"{threading.current_thread().name!r}, as {CROWD} physical actions are pending. Reactions are too "
+                    "slow for them, or wait for this thread"
+                )
+
+    def stop(self, after_pending: bool) -> None:
+        self.stopping |= not after_pending
+        self.arrivals.append(LAST if after_pending else LOOK)
+        self.clock.wake()
 
     def fail(self, thread: str, error: BaseException) -> None:
         if not self.over and os.getpid() == self.process:
             self.failure = self.failure or ThreadError(thread, error)
-            self._look()
+            self.arrivals.append(LOOK)
+            self.clock.wake()
 
     def close(self) -> None:
         self.over = True
         self.arrivals.clear()
-
-    def _look(self) -> None:
-        self.arrivals.append(LOOK)
-        self.clock.wake()
 
 
 class RunHandle:
@@ -111,9 +138,15 @@ class RunHandle:
         outside.adopt()
         self._outside = outside
 
-    def request_stop(self) -> None:
-        """End the run after the tag that it is at when it learns of this. Events that are pending then never run."""
-        self._alive().stop()
+    def request_stop(self, after_pending: bool = False) -> None:
+        """End the run after the tag that it is at when it learns of this. Events that are pending then never run.
+
+        With `after_pending`, it ends after the physical actions that were scheduled before this call. So no reaction
+        misses what the calling thread has scheduled, unless its mode is not active.
+        """
+        outside = self._alive()
+        outside.check_process("request_stop()")
+        outside.stop(after_pending)
 
     def physical_time(self) -> Time:
         """Physical time in ns since the epoch."""

@@ -1,16 +1,22 @@
 """Threads that reactions start. They ask their run by its handle, and their errors end it."""
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from reactorlib import (
+    MSEC,
     SEC,
     Bank,
+    Input,
     LogicalAction,
+    Output,
+    PhysicalAction,
     Reactor,
     RunHandle,
     current_tag,
@@ -24,7 +30,8 @@ from reactorlib import (
     startup,
 )
 from reactorlib.errors import RunError, ThreadError
-from tests.reactorlib.observing import Execute, reactions
+from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.observing import Execute, reactions, values
 
 LIMIT = 20 * SEC  # no run here lasts longer, whatever goes wrong
 PATIENCE_S = 20
@@ -95,6 +102,115 @@ def test_a_thread_asks_for_the_time_and_stops_the_run(main: Any, which: int, exe
     if main is Idle:
         last = [name for *_, name in reactions(result)][-2:]
         assert sorted(last) == ["Idle.members[0].end", "Idle.members[1].end"]
+
+
+class Sensor(Reactor):
+    """A thread schedules `count` samples, each with a delay, and asks to stop after them."""
+
+    sample = PhysicalAction[int](min_delay="delay")
+    heard = Output[int]()
+
+    def __init__(self, count: int, delay: int) -> None:
+        self.count, self.delay = count, delay
+
+    @reaction(startup, effects="sample")
+    def begin(self, sample) -> None:
+        handle = run_handle()
+
+        def feed() -> None:
+            for number in range(self.count):
+                sample.schedule((self.count - number) * MSEC // 10, value=number)
+            handle.request_stop(after_pending=True)
+            with suppress(RunError):
+                sample.schedule(1 * SEC, value=-1)
+
+        threading.Thread(target=feed).start()
+
+    @reaction("sample", effects=heard)
+    def hear(self, sample, heard) -> None:
+        heard.set(sample.value)
+
+
+class Spaced(Sensor):
+    sample = PhysicalAction[int](min_delay="delay", min_spacing=1 * MSEC)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("delay", [0, 5 * MSEC])
+@pytest.mark.parametrize("main", [Sensor, Spaced])
+def test_a_stop_after_what_is_pending_loses_nothing_of_its_thread(
+    main: Any, delay: int, fast: bool, execute: Execute
+) -> None:
+    result = execute(main, count=40, delay=delay, fast=fast, timeout=LIMIT)
+    assert sorted(values(result, f"{main.__name__}.heard")) == [*range(40)]
+    assert result.tag.microstep > 0
+    assert result.tag.time < 1 * SEC
+
+
+class Asking(Reactor):
+    inp = Input[int]()
+
+    @reaction(inp)
+    def begin(self, _inp) -> None:
+        threading.Thread(target=run_handle().request_stop, args=(True,)).start()
+
+
+class Asked(Reactor):
+    """A reaction schedules an action, and a thread of another worker asks to stop after it."""
+
+    sample = PhysicalAction[int](min_delay=20 * MSEC)
+
+    def __init__(self) -> None:
+        self.members = Bank(Asking, 3)
+
+    @reaction(startup, effects=[sample, "members.inp"])
+    def begin(self, sample, inputs) -> None:
+        sample.schedule(value=1)
+        inputs[2].set(1)
+
+    hear = noted(sample)
+
+
+def test_a_thread_of_another_worker_stops_after_what_is_pending(execute: Execute) -> None:
+    result = execute(Asked, fast=False, timeout=LIMIT)
+    assert [name for *_, name in reactions(result)].count("Asked.hear") == 1
+    assert result.tag.time < LIMIT
+
+
+class Forking(Reactor):
+    """Makes a call in a forked process, and passes on what that raised."""
+
+    sample = PhysicalAction[int]()
+
+    def __init__(self, call: Callable[[Any, RunHandle], object]) -> None:
+        self.call = call
+
+    @reaction(startup, effects=sample)
+    def begin(self, sample) -> None:
+        handle, (reading, writing) = run_handle(), os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                self.call(sample, handle)
+            except RunError as error:
+                os.write(writing, str(error).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(writing)
+        with os.fdopen(reading) as said:
+            print(said.read())
+        request_stop()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize(
+    "call",
+    [lambda sample, _: sample.schedule(), lambda _, handle: handle.request_stop(), lambda *_: request_stop()],
+    ids=["schedule", "handle", "reaction"],
+)
+def test_a_forked_process_is_refused(call: Any, capsys: Any) -> None:
+    run(Forking, call=call)
+    assert f"forked from process {os.getpid()}" in capsys.readouterr().out
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
