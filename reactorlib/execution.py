@@ -77,7 +77,11 @@ def make_executor(coordinator: Coordinator) -> Executor:
             if not gil_enabled():
                 why = "without a GIL they run in parallel, and hand values over without a copy"
             elif sys.platform == "linux":
+                from reactorlib.executors.processes import is_daemonic
+
                 name, why = "processes", "threads take turns while the GIL is on"
+                if is_daemonic():
+                    name, why = "threads", "a daemonic process may start no others"
             reason = f"something can run side by side; on {name}, as {why}"
     if name == "inline":
         executor: Executor = Inline(coordinator)

@@ -16,7 +16,7 @@ from multiprocessing.util import Finalize
 from time import monotonic
 from typing import Any
 
-from reactorlib.errors import WorkerError
+from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.likeness import likeness
@@ -42,6 +42,11 @@ class Processes(Distributed):
     name = "processes"
 
     def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
+        if is_daemonic():
+            raise RunError(
+                'executor="processes" in a daemonic process, such as a worker of multiprocessing.Pool, which may start no '
+                "others: use executor=\"threads\", or a process with daemon=False, such as one of ProcessPoolExecutor"
+            )
         program, options = coordinator.program, coordinator.options
         self.start_method = choose_start_method(
             options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
@@ -142,6 +147,11 @@ class Processes(Distributed):
         self.listener.close()
         if self._at_exit is not None:
             self._at_exit.cancel()
+
+
+def is_daemonic() -> bool:
+    """Whether this process may start no others, by the rule of multiprocessing."""
+    return multiprocessing.current_process().daemon
 
 
 def reaped(process: BaseProcess) -> int | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 import pytest
 
-from reactorlib import Bank, Reactor, connect, run, startup
+from reactorlib import Bank, Reactor, RunError, Session, connect, run, startup
 from reactorlib.cpus import gil_enabled
 from tests.reactorlib.conformance.reactors import Relay, Source, WideSink, noted
 
@@ -39,6 +41,17 @@ def test_it_says_why_it_takes_threads_or_processes(
     assert result.executor == chosen
     assert f"on {chosen}, as " in result.reason
     assert why in result.reason
+
+
+def test_in_a_daemonic_process_it_takes_threads_and_processes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    result = run(Farm, executor="auto", workers=2)
+    assert result.executor == "threads"
+    if gil_enabled():
+        assert "a daemonic process may start no others" in result.reason
+    for call in (run, Session):
+        with pytest.raises(RunError, match=r'"processes" in a daemonic process.* use executor="threads"'):
+            call(Farm, executor="processes", workers=2)
 
 
 @pytest.mark.skipif(gil_enabled(), reason="needs an interpreter without a GIL")
