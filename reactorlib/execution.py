@@ -12,9 +12,10 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.records import Elaborated
-from reactorlib.errors import EffectError, ReactionError, WorkerError, kind_of
+from reactorlib.errors import EffectError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
+from reactorlib.executors.failure import reaction_error
 from reactorlib.executors.inline import Inline
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
@@ -167,14 +168,14 @@ class Execution:
             self._kill_workers()
             return
         self._inbox.ending = True
-        error, failed = self.executor.abandon(error)
+        raised, (error, failed) = error, self.executor.abandon(error)
+        if error is not raised:  # what broke off the tag here is of no use to the caller
+            error.__suppress_context__ = True
         self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):
             raise error
         _explain(worker.program, failed, error)
-        node = worker.graph.reaction(failed) or worker.graph.forward(failed)
-        reactor, _, name = node.path.rpartition(".")
-        raise ReactionError(reactor, name, tag, error) from error
+        raise reaction_error(worker.program, failed, worker.now, error) from error
 
     def _finish(self) -> None:
         self.coordinator.inbox.close()

@@ -11,17 +11,20 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from itertools import count
+from math import inf
+from time import monotonic
 from typing import Any
 
 from reactorlib.elaboration.records import Node
 from reactorlib.errors import WorkerError
-from reactorlib.executors.executor import COMPILED_STEPS, Executor
+from reactorlib.executors.executor import COMPILED_STEPS, LAST_RUN, Executor, OutOfTime
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
+from reactorlib.tag import Tag
 from reactorlib.worker.cells import LARGE_IN_THREADS, Event, Reader, local_buffers
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.trace import Row
@@ -29,6 +32,8 @@ from reactorlib.worker.worker import Call
 
 Sender = Callable[[bytes], None]
 
+SETTLE_LOOK_S = 0.05  # for one worker, before the next one
+LONGEST_SETTLE_S = 30.0  # after a failure, for the other reactions of the tag to end
 LONGEST_END_S = 1.0  # for workers to end once the run is over
 LOOK_TAGS = 256  # tags between two checks of the workers, while no wait is long enough to check (a power of two)
 
@@ -52,6 +57,8 @@ class Distributed(Executor):
         self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
         self.failures: dict[int, Failure] = {}
+        self._failed_at: float | None = None  # when worker 0 saw that a reaction failed, by `monotonic`
+        self._abandoned = False  # this run has failed, and worker 0 ends it
         self.lost: WorkerError | None = None  # the error for a worker that died
         self.aborted = False  # workers were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
@@ -226,10 +233,13 @@ class Distributed(Executor):
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
         """Stop all workers; the error of the reaction that comes first in the order of the program."""
+        since = self._failed_at = self._failed_at or monotonic()
+        self._abandoned = True
         try:
-            failure = self._first_failure(error)
-            self._shut_down(failure.error, self.partition.of_node, failure.skipped)
-            self._end_early(failure)
+            with self.announced(self._progress):
+                failure = self._first_failure(error, since + LONGEST_SETTLE_S)
+                self._shut_down(failure.error, self.partition.of_node, failure.skipped)
+                self._end_early(failure)
             for note in self.notes:
                 failure.error.add_note(note)
         except BaseException:  # Ctrl-C once more: no more patience
@@ -237,7 +247,7 @@ class Distributed(Executor):
             raise
         return failure.error, failure.node
 
-    def _first_failure(self, error: BaseException) -> Failure:
+    def _first_failure(self, error: BaseException, until: float) -> Failure:
         if error is self.lost:
             return Failure(error, None)
         if not isinstance(error, Exception | Poisoned):  # Ctrl-C and the like do not wait for long reactions
@@ -246,7 +256,11 @@ class Distributed(Executor):
         if isinstance(error, Exception):
             self.failures[0] = Failure(error, self.loader.failed(error.__traceback__))
         try:
-            self.settle()
+            self.settle(until)
+            late = sorted(self.waiting)
+            self.notes += [f"{self.described(other)} was broken off, as it ran on for too long" for other in late]
+            if late:
+                self.interrupt()
         except WorkerError:  # it died on top of the failure that is reported
             self.interrupt()
         rank = self.worker.program.order.rank
@@ -255,14 +269,54 @@ class Distributed(Executor):
             return Failure(self.lost or error, None)
         return min(known, key=lambda failure: -1 if failure.node is None else rank[failure.node])
 
-    def settle(self) -> None:
-        """After a failure at this tag: let every worker that takes part come to its end, and note its failure."""
+    def settle(self, until: float = inf) -> None:
+        """After a failure at this tag: let every worker that takes part come to its end, and note its failure.
+
+        Those that have not ended by that time of `monotonic` are left in `waiting`.
+        """
         for other in self.others:
             self.messenger.poison(other)
-        while self.waiting:
-            wait = self._waiter([], min(self.waiting))
-            with suppress(Poisoned):
-                wait()
+        waits = {other: self._waiter([], other) for other in self.waiting}
+        try:
+            while self.waiting:
+                for other in sorted(self.waiting):
+                    self.limit = monotonic() + SETTLE_LOOK_S
+                    with suppress(Poisoned, OutOfTime):
+                        waits[other]()
+                if monotonic() > until:
+                    break
+        finally:
+            self.limit = None
+
+    def check(self) -> None:
+        """Also break off this tag if a worker has failed at it so long ago that nobody waits for the others."""
+        if self._failed_at is None:
+            if any(map(self.has_failed, self.waiting)):
+                self._failed_at = monotonic()
+        elif not self._abandoned and monotonic() > self._failed_at + LONGEST_SETTLE_S:
+            raise Poisoned
+        super().check()
+
+    def has_failed(self, _other: int) -> bool:
+        """Whether a worker has failed at this tag, as far as that can be seen before its message is taken."""
+        return False
+
+    def _progress(self) -> str:
+        """What failed and which workers the run waits for. Called by another thread."""
+        program, now = self.worker.program, self.worker.now
+        failed = [failure.described(program, now) for failure in [*self.failures.values()]]
+        busy = [self.described(other) for other in sorted(self.waiting) if not self.has_failed(other)]
+        what = "; ".join(failed) or f"a reaction failed at tag {Tag(now.time, now.microstep)}"
+        if not busy:
+            return what + LAST_RUN
+        return f"{what}. The run waits for {' and '.join(busy)}, for {LONGEST_SETTLE_S:.0f} s after the failure"
+
+    def described(self, other: int) -> str:
+        """The number of a worker and the reactors that it runs."""
+        members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
+        paths = [instance.path for instance, of in members if of == other]
+        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        return f"worker {other} (with {shown or 'no reactor'})"
 
     def _end_early(self, failure: Failure) -> None:
         """Run the shutdown reactions on the other workers and stop them."""

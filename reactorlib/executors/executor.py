@@ -15,11 +15,13 @@ from reactorlib.elaboration.records import Node
 from reactorlib.worker.cells import Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule, schedule_of
 from reactorlib.worker.event_queue import Events
+from reactorlib.worker.notice import notice_late
 from reactorlib.worker.worker import Worker
 
 if TYPE_CHECKING:
     from reactorlib.worker.loader import Loader
 
+LAST_RUN = ". The run ends with this error once the shutdown reactions have ended"
 COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
 
 
@@ -114,6 +116,15 @@ class Executor(ABC):
     def forget_schedules(self) -> None:
         if "loader" in vars(self):
             self.loader.forget()
+
+    @contextmanager
+    def announced(self, text: Callable[[], str]) -> Iterator[None]:
+        """Print this about a failure if it is not raised within a second."""
+        timer = notice_late(text)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _shut_down(self, error: BaseException, of_node: Sequence[int] | None, failed: Node | None) -> None:
         """The shutdown reactions of worker 0; what they raise is noted on the error."""

@@ -10,8 +10,10 @@ import traceback
 from contextlib import suppress
 from typing import NamedTuple
 
-from reactorlib.elaboration.records import Node
-from reactorlib.errors import StandIn, StandInError, WorkerError, kind_of, words_of
+from reactorlib.elaboration.records import Elaborated, Node
+from reactorlib.errors import ReactionError, StandIn, StandInError, WorkerError, kind_of, words_of
+from reactorlib.tag import Tag
+from reactorlib.worker.event_queue import CurrentTag
 
 
 class Poisoned(BaseException):
@@ -32,6 +34,19 @@ class Failure(NamedTuple):
     def skipped(self) -> Node | None:
         """The reaction whose reactor is not shut down; Ctrl-C and the like leave no reactor out."""
         return self.node if isinstance(self.error, Exception) else None
+
+    def described(self, program: Elaborated, now: CurrentTag) -> str:
+        """The failure at this tag in words."""
+        if self.node is None or not isinstance(self.error, Exception):
+            return f"{kind_of(self.error)}: {words_of(self.error)}"
+        return str(reaction_error(program, self.node, now, self.error))
+
+
+def reaction_error(program: Elaborated, node: Node, now: CurrentTag, error: Exception) -> ReactionError:
+    """The error that names the reaction of this node, or the mutable input whose value could not be copied."""
+    record = program.graph.reaction(node) or program.graph.forward(node)
+    reactor, _, name = record.path.rpartition(".")
+    return ReactionError(reactor, name, Tag(now.time, now.microstep), error)
 
 
 class PortableFailure(NamedTuple):

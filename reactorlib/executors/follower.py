@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from threading import Timer
 from typing import Any
 
 from reactorlib.elaboration.records import Node
@@ -19,6 +20,7 @@ from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
+from reactorlib.worker.notice import notice_late
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Call, Worker
 
@@ -61,15 +63,25 @@ class Outbox:
 
 
 class Follower:
-    """Serves one worker. `leave` is called when only shutdown reactions are left."""
+    """Serves one worker. `leave` is called when only shutdown reactions are left, `fail` when a reaction failed."""
 
-    def __init__(self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        partition: Partition,
+        messenger: Messenger,
+        leave: Callable[[], None],
+        fail: Callable[[], None] = lambda: None,
+    ) -> None:
         assert isinstance(worker.scheduler, Outbox)
         self.outbox = worker.scheduler
         self.worker = worker
         self.partition = partition
         self.messenger = messenger
         self.leave = leave
+        self.fail = fail
+        self._failed: Node | None = None  # the reaction that failed here
+        self._late: Timer | None = None  # after a failure, until worker 0 has taken it
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
         self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
@@ -81,7 +93,7 @@ class Follower:
         try:
             self.serve()
         except Stopped:
-            for note in self.shut_down(None):
+            for note in self.shut_down(self._failed):
                 print(note, file=sys.stderr)
             raise
         finally:
@@ -95,6 +107,8 @@ class Follower:
         while True:
             while (message := receive())[-1] == GO:  # nearly always, and at every tag
                 self._go(message, *GO_FIELDS.unpack_from(message, -GO_TAIL.size))
+            if self._late is not None:
+                self._late.cancel()
             name, *arguments = self.messenger.control_of(message)
             if name == "end":
                 self._end(*arguments)
@@ -143,7 +157,15 @@ class Follower:
             if isinstance(error, Poisoned):
                 self.messenger.poison(0)
             else:
-                self.messenger.fail(Failure(error, self.loader.failed(error.__traceback__)))
+                self._report(Failure(error, self.loader.failed(error.__traceback__)))
+
+    def _report(self, failure: Failure) -> None:
+        """Tell worker 0, which may be busy: then somebody has to report it."""
+        self._failed = failure.skipped
+        self.fail()
+        self.messenger.fail(failure)
+        what = failure.described(self.worker.program, self.worker.now)
+        self._late = notice_late(lambda: f"{what}. The run ends with this error once the other reactions have ended")
 
     def _say_done(self, soon: Events) -> None:
         """Report the end of the part, with the requests of its reactions."""

@@ -12,7 +12,8 @@ from functools import partial
 from math import inf
 
 from reactorlib.elaboration.records import Node
-from reactorlib.executors.executor import COMPILED_STEPS, Executor
+from reactorlib.executors.executor import COMPILED_STEPS, LAST_RUN, Executor
+from reactorlib.executors.failure import Failure
 from reactorlib.worker.cells import Event
 from reactorlib.worker.coordinator import Coordinator, Schedule
 from reactorlib.worker.walked_schedule import Walk
@@ -73,5 +74,7 @@ class Inline(Executor):
         failed = self.walk.running
         if failed is None:
             failed = self.loader.failed(error.__traceback__)
-        self._shut_down(error, None, failed if isinstance(error, Exception) else None)
+        failure = Failure(error, failed)
+        with self.announced(lambda: failure.described(self.worker.program, self.worker.now) + LAST_RUN):
+            self._shut_down(error, None, failure.skipped)
         return error, failed

@@ -28,7 +28,7 @@ from reactorlib.executors.start_method import (
     obstacle_to_rebuilding,
     pickled_program,
 )
-from reactorlib.executors.worker_process import GONE, HELD, LEAVING, WorkerSetup, serve
+from reactorlib.executors.worker_process import FAILED, GONE, HELD, LEAVING, WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.worker.coordinator import Coordinator
@@ -44,8 +44,8 @@ class Processes(Distributed):
     def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
         if is_daemonic():
             raise RunError(
-                'executor="processes" in a daemonic process, such as a worker of multiprocessing.Pool, which may start no '
-                "others: use executor=\"threads\", or a process with daemon=False, such as one of ProcessPoolExecutor"
+                'executor="processes" in a daemonic process, such as a worker of multiprocessing.Pool, which may start '
+                'no others: use executor="threads", or a process with daemon=False, such as one of ProcessPoolExecutor'
             )
         program, options = coordinator.program, coordinator.options
         self.start_method = choose_start_method(
@@ -104,10 +104,11 @@ class Processes(Distributed):
         if code is not None and code < 0:
             names = {number.value: number.name for number in signal.Signals}  # most real-time signals have none
             how = f"was killed by {names.get(-code, f'signal {-code}')}"
-        members = zip(self.worker.program.instances, self.partition.of_instance, strict=True)
-        paths = [instance.path for instance, of in members if of == worker]
-        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-        return f"worker {worker} (process {process.pid}, with {shown or 'no reactor'}) {how} before the run ended"
+        who = self.described(worker).replace("(", f"(process {process.pid}, ", 1)
+        return f"{who} {how} before the run ended"
+
+    def has_failed(self, other: int) -> bool:
+        return bool(self.exchange.stages[other] == FAILED)
 
     # The end
 

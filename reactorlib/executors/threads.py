@@ -66,6 +66,9 @@ class Threads(Distributed):
                 raise self.lost
         super().check()
 
+    def has_failed(self, other: int) -> bool:
+        return self.followers[other].has_failed
+
     # The end
 
     def interrupt(self, error: BaseException | None = None) -> None:
@@ -106,8 +109,9 @@ class ThreadFollower(Follower):
         worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None, buffers=main.buffers,
                         mode_states=main.mode_states, events=main.events, cells=main.cells)  # fmt: skip
         messenger = ThreadMessenger(owner.mail, number, self._check)
-        super().__init__(worker, owner.partition, messenger, self._leave)
+        super().__init__(worker, owner.partition, messenger, self._leave, self._fail)
         self.owner = owner
+        self.has_failed = False  # at this tag
         self.has_left = False  # its last message is sent, or nobody waits for one
         self.is_leaving = False  # only shutdown reactions are left, however long they take
         # A thread that never comes back from a reaction must not keep the interpreter from its end.
@@ -135,6 +139,9 @@ class ThreadFollower(Follower):
     def _leave(self) -> None:
         self._check()  # a thread that was left behind runs no reaction after the end of the run
         self.is_leaving = True
+
+    def _fail(self) -> None:
+        self.has_failed = True
 
     def break_off(self) -> None:
         """Make the reaction that runs raise Poisoned, as Ctrl-C does on worker 0; a call into C ends first."""

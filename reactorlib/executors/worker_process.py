@@ -31,7 +31,7 @@ from reactorlib.worker.context import current
 from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
-LEAVING, GONE = 1, 2  # stages of a worker's life
+FAILED, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
 
@@ -97,6 +97,10 @@ class ProcessLife:
         self.stopped = True
         self.setup.exchange.stages[self.worker] = stage
 
+    def fail(self) -> None:
+        """Let worker 0 know that a reaction has failed here, before it takes the message that says so."""
+        self.setup.exchange.stages[self.worker] = FAILED
+
     def terminate(self, _number: int, _frame: object) -> None:
         """Worker 0 breaks off a reaction like this. A SIGTERM to all processes is worker 0's to obey, as Ctrl-C is."""
         if not self.stopped:
@@ -115,7 +119,8 @@ def serve(number: int, setup: WorkerSetup) -> None:
             outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
             worker = Worker(_program(number, setup), number, outside, outbox, setup.traced,
                             buffers=messenger.buffers(setup.crossing_cells))  # fmt: skip
-            follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING))
+            follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING),
+                                life.fail)  # fmt: skip
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             messenger.fail(Failure(error, None))
         else:

@@ -8,13 +8,26 @@ import pickle
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
 import pytest
 
-from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
+from reactorlib import (
+    Bank,
+    Input,
+    ReactionError,
+    Reactor,
+    Session,
+    WorkerError,
+    connect,
+    reaction,
+    run,
+    shutdown,
+    startup,
+)
 from reactorlib.executors.processes import reaped
 from tests.choice import first
 from tests.reactorlib.conformance.reactors import Members
@@ -133,6 +146,13 @@ def test_an_exception_without_words_is_named_all_the_same(executor, where, also,
     assert sum("raised too: WordlessError" in note for note in notes) == bool(also)
 
 
+def test_the_traceback_of_a_value_that_cannot_travel_shows_no_exception_of_ours(log, soon):
+    faults = {"leaf 1": (3, "unpicklable")}
+    with soon(), pytest.raises(WorkerError) as caught:
+        run(Star, log=log, faults=faults, executor="processes", workers=3, placement=ON_EACH_ITS_OWN)
+    assert "Poisoned" not in "".join(traceback.format_exception(caught.value))
+
+
 @pytest.mark.parametrize("where", ["leaf 1", "leaf 2"])
 @pytest.mark.parametrize("how", ["exit at once", "killed"])
 @pytest.mark.parametrize("when", [4, "startup", "shutdown"])
@@ -146,6 +166,83 @@ def test_a_worker_that_dies_is_named(where, how, when, log, soon):
     ended = [line for line in noted(log) if line.endswith("ended")]
     assert len(ended) == len(set(ended))
     assert {"hub ended", "leaf 0 ended"} <= set(ended)
+
+
+class FailsOrStays(Reactor):
+    """A member fails at once, and another one stays in its reaction for a while."""
+
+    inp = Input[int]()
+
+    def __init__(self, fails: int, stays: int, stay_s: float, log: str) -> None:
+        self.fails, self.stays, self.until, self.log = fails, stays, stay_s, log
+
+    @reaction(inp)
+    def work(self, _inp) -> None:
+        if self.bank_index == self.fails:
+            raise ValueError("at once")
+        until = time.monotonic() + (self.until if self.bank_index == self.stays else 0)
+        while time.monotonic() < until:
+            time.sleep(0.01)
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        note(self.log, f"{self.bank_index} ended")
+
+
+class Unequal(Reactor):
+    def __init__(self, fails: int, stays: int, stay_s: float, log: str) -> None:
+        self.members = Bank(FailsOrStays, 3, fails, stays, stay_s, log)
+
+    @reaction(startup, effects="members.inp")
+    def begin(self, ports) -> None:
+        for port in ports:
+            port.set(1)
+
+
+@pytest.mark.parametrize("opens", [False, True])
+@pytest.mark.parametrize(("fails", "stays"), [(0, 1), (1, 2), (2, 1), (1, 0)])
+def test_a_failure_is_reported_while_another_worker_is_busy_and_then_that_is_ended(
+    executor, fails, stays, opens, log, soon, monkeypatch, capfd
+):
+    monkeypatch.setattr("reactorlib.worker.notice.LATE_S", 0.1)
+    monkeypatch.setattr("reactorlib.executors.distributed.LONGEST_SETTLE_S", 0.5)
+    start = Session if opens else run
+    stay_s = 60 if stays else 0.5  # nothing can end a reaction on worker 0
+    with soon(), pytest.raises(ReactionError, match=rf"members\[{fails}\]\.work raised .*: at once") as caught:
+        start(Unequal, fails=fails, stays=stays, stay_s=stay_s, log=log, executor=executor, workers=3)
+    assert sorted(noted(log)) == sorted(f"{member} ended" for member in range(3) if member != fails)
+    lines = capfd.readouterr().err.splitlines()
+    assert all(line.startswith(f"reactorlib: Unequal.members[{fails}].work raised ValueError") for line in lines)
+    assert 1 <= len(lines) <= 2  # worker 0 may have heard of it after the worker reported it
+    if stays:
+        assert f"worker {stays} (with Unequal.members[{stays}]) was broken off" in "".join(
+            caught.value.__cause__.__notes__
+        )
+        assert fails > stays or f"waits for worker {stays} (with Unequal.members[{stays}])" in lines[-1]
+
+
+class LongEnd(Reactor):
+    @reaction(startup)
+    def begin(self) -> None:
+        raise ValueError("at once")
+
+
+class AlsoLong(Reactor):
+    def __init__(self) -> None:
+        self.fails = LongEnd()
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        time.sleep(0.5)
+
+
+@pytest.mark.parametrize("executor", ["inline", "threads"])
+def test_a_failure_is_reported_while_shutdown_reactions_run(executor, monkeypatch, capfd):
+    monkeypatch.setattr("reactorlib.worker.notice.LATE_S", 0.1)
+    with pytest.raises(ReactionError, match="at once"):
+        run(AlsoLong, executor=executor, workers=2)
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("reactorlib: AlsoLong.fails.begin raised ValueError")
 
 
 class Acting(Reactor):
