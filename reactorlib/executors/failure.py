@@ -6,7 +6,6 @@ That process may lack the class of the exception, or be unable to rebuild it.
 from __future__ import annotations
 
 import pickle
-import traceback
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -59,6 +58,8 @@ class PortableFailure(NamedTuple):
 
     @staticmethod
     def of(failure: Failure) -> PortableFailure:
+        import traceback  # only where something failed: a program starts without it
+
         error = failure.error
         # A WorkerError says all that there is to say.
         where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable
+from itertools import repeat
 from math import inf
 from typing import Any, Protocol
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.records import Elaborated
-from reactorlib.tag import LONGEST
+from reactorlib.tag import LONGEST, Tag
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, ModalQueue, Queue
 from reactorlib.worker.inbox import LAST, Inbox
 from reactorlib.worker.modes import Modes
+from reactorlib.worker.notice import notice
 from reactorlib.worker.options import Options
 from reactorlib.worker.worker import Call
 
@@ -21,6 +23,10 @@ Schedule = Callable[[int, Events], bool]
 # The same in pieces: the first ends once the other workers have begun, each of the others with a wait to call.
 Pieces = Generator[Callable[[], None] | None, None, bool]
 PausingSchedule = Callable[[int, Events], Pieces]
+
+
+LOOK_TAGS = 128  # tags between two looks at whether time passes: the look then costs 2 ns a tag
+STILL_NS = 1_000_000_000
 
 
 class Schedules(Protocol):
@@ -58,6 +64,7 @@ class Coordinator:
         self._physical = {event for event in self.events if event.trigger.kind == "physical"}
         self._keepalive = bool(self._physical) if options.keepalive is None else options.keepalive
         self._stop_time = inf if options.timeout is None else int(options.timeout)
+        self._still: tuple[int, float] = -1, 0  # the time at the last look, and since when in ns
         # Before this time the run neither waits nor ends.
         self._horizon = -1 if not options.fast or self._physical else min(self._stop_time, LONGEST)
 
@@ -92,30 +99,32 @@ class Coordinator:
         queue, arrivals = self.queue, self.inbox.arrivals
         horizon = self._horizon if until is None else until
         while True:
-            if arrivals:
-                self._receive()
-            events = queue.soon
-            if events and not queue.ahead:  # the next microstep: Queue.pop without the call
-                queue.microstep += 1
-                soon = queue.soon = {}
-            else:
-                events = queue.pop(horizon)
-                if not events:
-                    if until is not None:
-                        return False
-                    self._wait(schedules)
-                    events = queue.pop()
-                soon = queue.soon
-            if len(events) == 1:
-                event, value = events.popitem()
-                event.value = value
-                schedule = event.schedule_alone or schedules.alone(event)
-            else:
-                for event, value in events.items():
+            for _ in repeat(None, LOOK_TAGS):
+                if arrivals:
+                    self._receive()
+                events = queue.soon
+                if events and not queue.ahead:  # the next microstep: Queue.pop without the call
+                    queue.microstep += 1
+                    soon = queue.soon = {}
+                else:
+                    events = queue.pop(horizon)
+                    if not events:
+                        if until is not None:
+                            return False
+                        self._wait(schedules)
+                        events = queue.pop()
+                    soon = queue.soon
+                if len(events) == 1:
+                    event, value = events.popitem()
                     event.value = value
-                schedule = schedules.together(events)
-            if schedule(queue.time, soon):
-                return True
+                    schedule = event.schedule_alone or schedules.alone(event)
+                else:
+                    for event, value in events.items():
+                        event.value = value
+                    schedule = schedules.together(events)
+                if schedule(queue.time, soon):
+                    return True
+            self._look(until)
 
     def reach(self, schedules: Schedules, time: int) -> bool:
         """Run all tags before `time`, which is not before the current tag. True if the run has ended with one."""
@@ -152,6 +161,25 @@ class Coordinator:
         for event, value in events.items():
             event.value = value
         return events
+
+    def _look(self, until: float | None) -> None:
+        """Report, once, that logical time stands still while something is due later: a loop without a delay.
+
+        A program may well run at one time to its end, so what waits must be a second late, or time runs fast.
+        """
+        queue, now = self.queue, self.clock.now()
+        if queue.time != self._still[0]:
+            self._still = queue.time, now
+        elif now > self._still[1] + STILL_NS:
+            called = (called for _, called, *_ in [*self.inbox.arrivals][:1])
+            due = min(time for time in (self._stop_time, until, queue.later(), *called) if time is not None)
+            if due < inf and (self.options.fast or now > self.inbox.started + due + STILL_NS):
+                self._still = queue.time, inf
+                paths = ", ".join(sorted(event.path for event in queue.soon)[:3])
+                notice(
+                    f"logical time has stood still at tag {Tag(queue.time, queue.microstep)} for a second. Each "
+                    f"microstep makes an event for the next one ({paths}), and so later events or a timeout never come"
+                )
 
     # Physical time, and other threads
 

@@ -52,8 +52,10 @@ class Queue(CurrentTag):
 
     def next_time(self) -> int | None:
         """The time of the next event, the current one while microsteps are pending. None: there is none."""
-        if self.soon or self.ahead:
-            return self.time
+        return self.time if self.soon or self.ahead else self.later()
+
+    def later(self) -> int | None:
+        """The earliest time after the current one with events. None: there is none."""
         if self._first is not None:
             return self._first
         return self._times[0] if self._times else None

@@ -17,6 +17,7 @@ from reactorlib import (
     Tag,
     Timer,
     connect,
+    physical_elapsed,
     reaction,
     request_stop,
     run,
@@ -24,6 +25,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.errors import ReactionError, ReactorError
+from reactorlib.worker.coordinator import LOOK_TAGS
 from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.executors.programs import IDLE
 from tests.reactorlib.executors.test_signals import ALL_ENDED, Victim, ended
@@ -132,6 +134,46 @@ def test_starvation_ends_at_once_one_microstep_after_the_last_tag(execute: Execu
     result = execute(main, **options)
     assert story(result) == told
     assert result.tag == last
+
+
+class Restless(Reactor):
+    """A loop without a delay. It ends after a number of rounds and a while, both enough for a look at the time."""
+
+    again = LogicalAction()
+    rounds = 0
+
+    @reaction(startup, again, effects=again)
+    def turn(self, again):
+        self.rounds += 1
+        if self.rounds < 4 * LOOK_TAGS or physical_elapsed() < 50 * MSEC:
+            again.schedule()
+
+
+class RestlessWithTimer(Restless):
+    late = Timer(10 * MSEC)
+    ring = noted(late)
+
+
+@pytest.mark.parametrize(
+    ("main", "options", "reported"),
+    [
+        (Restless, {"timeout": 10 * MSEC}, True),
+        (Restless, {"timeout": 10 * MSEC, "fast": False}, True),
+        (RestlessWithTimer, {}, True),
+        (Restless, {}, False),
+        (Restless, {"timeout": HOUR, "fast": False}, False),
+    ],
+    ids=["a timeout", "a timeout in physical time", "a timer", "nothing waits", "the timeout is not due"],
+)
+def test_time_that_stands_still_is_reported_once_if_something_is_due(
+    execute: Execute, main, options, reported, monkeypatch, capfd
+) -> None:
+    monkeypatch.setattr("reactorlib.worker.coordinator.STILL_NS", 10 * MSEC)
+    result = execute(main, trace=False, **options)
+    assert result.tag.time <= 10 * MSEC
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("reactorlib:")]
+    assert len(lines) == reported
+    assert all(f"({main.__name__}.again)" in line for line in lines)
 
 
 def test_shutdown_reactions_write_ports_and_schedule_in_vain(execute: Execute) -> None:
