@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import get_ident
+from threading import Lock, get_ident
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -23,6 +23,8 @@ from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 from reactorlib.worker.trace import Span, TraceRecord, digest_of
+
+_taking = Lock()  # held while a run takes the reactors of a program: another thread may run the same one
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,11 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
     """A program that has not run yet: its reactors are as their constructors left them."""
     if not isinstance(program, Program):
         program = elaborate(program, **parameters)
-    elif program.root.used:
+    with _taking:
+        used, program.root.used = program.root.used, True
+    if used:
         program = elaborate(program.cls, **program.parameters)
-    program.root.used = True
+        program.root.used = True
     return program
 
 
@@ -169,7 +173,7 @@ class Execution:
             return
         self._inbox.ending = True
         raised, (error, failed) = error, self.executor.abandon(error)
-        if error is not raised:  # what broke off the tag here is of no use to the caller
+        if error is not raised:  # the one caught here only broke off the tag
             error.__suppress_context__ = True
         self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):

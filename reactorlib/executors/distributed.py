@@ -302,7 +302,7 @@ class Distributed(Executor):
         return False
 
     def _progress(self) -> str:
-        """What failed and which workers the run waits for. Called by another thread."""
+        """Describe the failures, and the workers that the run waits for. Called by another thread."""
         program, now = self.worker.program, self.worker.now
         failed = [failure.described(program, now) for failure in [*self.failures.values()]]
         busy = [self.described(other) for other in sorted(self.waiting) if not self.has_failed(other)]

@@ -207,9 +207,10 @@ class Queue(CurrentTag):
         for time in empty:
             del self._steps[time]
             self._more.pop(time, None)
+        if self._first in empty:
+            empty.remove(self._first)
+            self._first = None
         if empty:
-            if self._first in empty:
-                self._first = None
             self._times = [time for time in self._times if time not in empty]
             heapify(self._times)
 

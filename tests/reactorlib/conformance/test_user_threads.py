@@ -20,6 +20,7 @@ from reactorlib import (
     Reactor,
     RunHandle,
     current_tag,
+    elaborate,
     physical_elapsed,
     physical_time,
     reaction,
@@ -29,7 +30,10 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.declaration.instance import Instance
 from reactorlib.errors import RunError, ThreadError
+from reactorlib.execution import fresh
+from reactorlib.program import Program
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, reactions, values
 
@@ -314,3 +318,31 @@ def test_a_thread_may_run_a_program_of_its_own() -> None:
     tags: list[Any] = []
     assert run(Idle, which=0, work=work, **OPTIONS).tag.time < LIMIT
     assert tags[0].time < LIMIT
+
+
+def test_two_threads_that_run_one_program_at_once_share_no_reactor() -> None:
+    """The second one looks whether the reactors are used at the worst moment: the first has just looked."""
+
+    class Worst(Instance):
+        __slots__ = ()
+
+        @property
+        def used(self) -> bool:
+            value = Instance.used.__get__(self)
+            if not others:
+                others.append(threading.Thread(target=lambda: taken.append(fresh(program, {}))))
+                others[0].start()
+                others[0].join(0.2)  # it ends, or waits for this one
+            return value
+
+        @used.setter
+        def used(self, value: bool) -> None:
+            Instance.used.__set__(self, value)
+
+    others: list[threading.Thread] = []
+    taken: list[Program] = []
+    program = elaborate(Starter, which=1, work=print)
+    program.root.__class__ = Worst
+    taken.append(fresh(program, {}))
+    others[0].join(PATIENCE_S)
+    assert len({id(one.root) for one in taken}) == 2
