@@ -120,11 +120,11 @@ class Executor(ABC):
     @contextmanager
     def announced(self, text: Callable[[], str]) -> Iterator[None]:
         """Print this about a failure if it is not raised within a second."""
-        timer = notice_late(text)
+        cancel = notice_late(text)
         try:
             yield
         finally:
-            timer.cancel()
+            cancel()
 
     def _shut_down(self, error: BaseException, of_node: Sequence[int] | None, failed: Node | None) -> None:
         """The shutdown reactions of worker 0; what they raise is noted on the error."""

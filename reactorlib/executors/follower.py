@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from threading import Timer
 from typing import Any
 
 from reactorlib.elaboration.records import Node
@@ -81,7 +80,7 @@ class Follower:
         self.leave = leave
         self.fail = fail
         self._failed: Node | None = None  # the reaction that failed here
-        self._late: Timer | None = None  # after a failure, until worker 0 has taken it
+        self._cancel_notice: Callable[[], None] | None = None  # after a failure, until worker 0 has taken it
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
         self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
@@ -107,8 +106,8 @@ class Follower:
         while True:
             while (message := receive())[-1] == GO:  # nearly always, and at every tag
                 self._go(message, *GO_FIELDS.unpack_from(message, -GO_TAIL.size))
-            if self._late is not None:
-                self._late.cancel()
+            if self._cancel_notice is not None:
+                self._cancel_notice()
             name, *arguments = self.messenger.control_of(message)
             if name == "end":
                 self._end(*arguments)
@@ -165,7 +164,9 @@ class Follower:
         self.fail()
         self.messenger.fail(failure)
         what = failure.described(self.worker.program, self.worker.now)
-        self._late = notice_late(lambda: f"{what}. The run ends with this error once the other reactions have ended")
+        self._cancel_notice = notice_late(
+            lambda: f"{what}. The run ends with this error once the other reactions have ended"
+        )
 
     def _say_done(self, soon: Events) -> None:
         """Report the end of the part, with the requests of its reactions."""
