@@ -236,7 +236,7 @@ class Distributed(Executor):
         since = self._failed_at = self._failed_at or monotonic()
         self._abandoned = True
         try:
-            with self.announced(self._progress):
+            with self.announced(error, lambda: self._progress(error)):
                 failure = self._first_failure(error, since + LONGEST_SETTLE_S)
                 self._shut_down(failure.error, self.partition.of_node, failure.skipped)
                 self._end_early(failure)
@@ -301,12 +301,14 @@ class Distributed(Executor):
         """Whether a worker has failed at this tag, as far as that can be seen before its message is taken."""
         return False
 
-    def _progress(self) -> str:
+    def _progress(self, error: BaseException) -> str:
         """Describe the failures, and the workers that the run waits for. Called by another thread."""
         program, now = self.worker.program, self.worker.now
-        failed = [failure.described(program, now) for failure in [*self.failures.values()]]
+        failures = [*self.failures.values()] or [Failure(error, None)]
+        what = "; ".join(failure.described(program, now) for failure in failures)
+        if isinstance(failures[0].error, Poisoned):  # the failure has yet to arrive
+            what = f"a reaction failed at tag {Tag(now.time, now.microstep)}"
         busy = [self.described(other) for other in sorted(self.waiting) if not self.has_failed(other)]
-        what = "; ".join(failed) or f"a reaction failed at tag {Tag(now.time, now.microstep)}"
         if not busy:
             return what + LAST_RUN
         return f"{what}. The run waits for {' and '.join(busy)}, for {LONGEST_SETTLE_S:.0f} s after the failure"

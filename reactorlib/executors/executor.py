@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reactorlib.elaboration.records import Node
+from reactorlib.executors.failure import Poisoned
 from reactorlib.worker.cells import Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule, schedule_of
 from reactorlib.worker.event_queue import Events
@@ -118,8 +119,11 @@ class Executor(ABC):
             self.loader.forget()
 
     @contextmanager
-    def announced(self, text: Callable[[], str]) -> Iterator[None]:
-        """Print this about a failure if it is not raised within a second."""
+    def announced(self, error: BaseException, text: Callable[[], str]) -> Iterator[None]:
+        """Print this about a failure if it is not raised within a second. Nothing about Ctrl-C and the like."""
+        if not isinstance(error, Exception | Poisoned):
+            yield
+            return
         cancel = notice_late(text)
         try:
             yield

@@ -75,6 +75,6 @@ class Inline(Executor):
         if failed is None:
             failed = self.loader.failed(error.__traceback__)
         failure = Failure(error, failed)
-        with self.announced(lambda: failure.described(self.worker.program, self.worker.now) + LAST_RUN):
+        with self.announced(error, lambda: failure.described(self.worker.program, self.worker.now) + LAST_RUN):
             self._shut_down(error, None, failure.skipped)
         return error, failed

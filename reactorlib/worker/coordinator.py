@@ -171,14 +171,14 @@ class Coordinator:
         if queue.time != self._still[0]:
             self._still = queue.time, now
         elif now > self._still[1] + STILL_NS:
-            called = (called for _, called, *_ in [*self.inbox.arrivals][:1])
-            due = min(time for time in (self._stop_time, until, queue.later(), *called) if time is not None)
+            called = self.inbox.arrivals[0][1] if self.inbox.arrivals else None
+            due = min(time for time in (self._stop_time, until, queue.later(), called) if time is not None)
             if due < inf and (self.options.fast or now > self.inbox.started + due + STILL_NS):
                 self._still = queue.time, inf
                 paths = ", ".join(sorted(event.path for event in queue.soon)[:3])
                 notice(
                     f"logical time has stood still at tag {Tag(queue.time, queue.microstep)} for a second. Each "
-                    f"microstep makes an event for the next one ({paths}), and so later events or a timeout never come"
+                    f"microstep makes an event for the next one ({paths}). Later events and timeouts wait for its end"
                 )
 
     # Physical time, and other threads
