@@ -4,7 +4,6 @@ import asyncio
 import functools
 import multiprocessing
 import signal
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
