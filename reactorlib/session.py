@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Self, TypeVar
-from weakref import finalize
 
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
@@ -14,6 +13,7 @@ from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh, make_executor
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import OutOfTime
+from reactorlib.executors.last_call import Mortal
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.tag import Tag, time_fault
@@ -27,7 +27,7 @@ from reactorlib.worker.options import Options
 T = TypeVar("T")
 
 
-class Session:
+class Session(Mortal):
     """A program that is opened: its startup reactions have run, and each step runs one more tag.
 
     >>> from reactorlib import Input, Output, Reactor, reaction
@@ -71,7 +71,7 @@ class Session:
         if executor == "mpi":
             from reactorlib.mpi.runs import lead_session as make  # only where it is used: it needs ranks
         self._execution = Execution(fresh(program, parameters), options, make)
-        self._execution.released = finalize(self, self._execution.kill).detach  # it also kills at exit
+        self._execution.released = self.at_death(self._execution.kill)
         self._result: RunResult | None = None
         self._pending: Stepper | None = None  # whose step has begun
         self._calls: set[object] = set()  # under way, at most one of which runs

@@ -5,14 +5,15 @@ Observations whose spaces are made of arrays are written into place; others trav
 
 from __future__ import annotations
 
-import ctypes
-import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import create_empty_array
+
+from reactorlib.transport.loan import loan_over
 
 ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 ALIGNED = 64  # bytes that processors share as a whole
@@ -143,19 +144,14 @@ class Lease:
 
     def __init__(self, array: Any) -> None:
         self._array = array
-        self._kind: Any = type("Lent", (ctypes.c_ubyte * array.nbytes,), {})
-        self._user: weakref.ref[Any] | None = None
-
-    @property
-    def is_free(self) -> bool:
-        """Whether nobody sees it."""
-        return self._user is None or self._user() is None
+        self.is_free = True  # nobody sees it
 
     def lend(self) -> Any:
         """A view that the user may keep."""
-        owner = self._kind.from_buffer(self._array.reshape(-1).view(np.uint8))
-        self._user = weakref.ref(owner)
-        return np.frombuffer(owner, self._array.dtype).reshape(self._array.shape)
+        array, self.is_free = self._array, False
+        lent = loan_over(array.nbytes)(array.reshape(-1).view(np.uint8))
+        lent.__del__ = partial(setattr, self, "is_free", True)
+        return np.frombuffer(lent, array.dtype).reshape(array.shape)
 
 
 def rows_to_write(space: Any, batch: Any, own: slice) -> tuple[Any, ...]:

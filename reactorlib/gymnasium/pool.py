@@ -344,7 +344,3 @@ class ReactorPool(Calls):
                 stack.callback(member.close, timeout, terminate)
             if hasattr(self, "_order"):
                 stack.callback(self._order.close)
-
-    def __del__(self) -> None:
-        if not self.closed and hasattr(self, "_members"):
-            self.close(terminate=True)

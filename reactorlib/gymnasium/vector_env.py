@@ -376,7 +376,3 @@ class ReactorVectorEnv(Calls):
                 self._ask_all("close", ())
             finally:
                 self._groups.session.close()
-
-    def __del__(self) -> None:
-        if not self.closed and hasattr(self, "_groups"):
-            self.close(terminate=True)

@@ -8,6 +8,7 @@ import re
 import sys
 import weakref
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -82,8 +83,7 @@ def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
             _prepare(program, vars(names))
         program.make()
         if names is not None:  # pickles find the program as long as one of its classes lives
-            vars(names)[LOADED] = weakref.ref(program)
-            weakref.finalize(program, sys.modules.pop, module, None).atexit = False
+            vars(names)[LOADED] = weakref.ref(program, partial(sys.modules.pop, module))
     except BaseException:
         sys.modules.pop(module, None)
         raise

@@ -15,18 +15,17 @@ from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from threading import RLock
+from functools import lru_cache, partial
 from typing import Any
-from weakref import WeakSet
 
-from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Placed, Placing, Reference
-from reactorlib.transport.memory import PAGE, Memory, fence, keeps_store_order
+from reactorlib.transport.loan import loan_at, loan_over
+from reactorlib.transport.memory import PAGE, Memory
 from reactorlib.transport.structure import LARGE_BYTES
 
 LINE = 64  # bytes that processors share as a whole
+MOST_COUNTED = 1 << 30  # releases of a block, before its counts begin at 0 again: a semaphore ends at 2 ** 31
 MOST_TRIED = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
 
 NOBODY, MESSAGE, BUFFER = range(3)  # users of a block in its owner's process
@@ -54,6 +53,10 @@ class Block:
     funded: int  # bytes of its room that have pages; a negative number if its counts have none either
     user: int = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
     sent: dict[int, int] = field(default_factory=dict)  # how often, by the number of the release count
+    leave: Callable[[], object] = field(init=False)  # called by the last view of a BUFFER
+
+    def __post_init__(self) -> None:
+        self.leave = partial(setattr, self, "user", NOBODY)
 
 
 class Arena(Placing):
@@ -100,8 +103,8 @@ class Arena(Placing):
             return memoryview(bytearray(nbytes))
         block = self.take(nbytes)
         block.user = BUFFER
-        buffer = _owned(block.room).from_buffer(self.memory.map, block.offset)
-        buffer.block = block
+        buffer = loan_over(block.room)(self.memory.map, block.offset)
+        buffer.__del__ = block.leave
         return memoryview(buffer).cast("B")[:nbytes]
 
     # Placing: a part is copied once, or not at all if it lies in a BUFFER already
@@ -172,10 +175,16 @@ class Arena(Placing):
     def _is_free(self, block: Block) -> bool:
         if block.user:
             return False
-        releases = self.releases
-        for count, times in block.sent.items():  # noqa: SIM110  all() would make a generator
+        releases, sent, is_much = self.releases, block.sent, False
+        for count, times in sent.items():
             if releases[count] != times:
                 return False
+            if times > MOST_COUNTED:
+                is_much = True
+        if is_much:
+            for count in sent:
+                releases[count] = 0
+            sent.clear()
         return True
 
     def _carve(self, room: int) -> Block:
@@ -230,81 +239,51 @@ class Arena(Placing):
                 (self._free[room] if self._is_free(block) else busy).append(block)
 
 
-class Owned:
-    """The base of the owner's buffers: when the last view of one dies, its block has no user any more."""
-
-    __slots__ = ()
-    block: Block
-
-    def __del__(self) -> None:
-        self.block.user = NOBODY
-
-
-@cache
-def _owned(room: int) -> Any:
-    return type("Buffer", (Owned, ctypes.c_ubyte * room), {"__slots__": ("block",)})
-
-
-class _Lent:
-    """The base of a receiver's views: it releases its block when it dies, with the last of them."""
-
-    __slots__ = ()
-    lender: Lender
-    count: int
-
-    def __del__(self) -> None:
-        # No call between load and store: with a GIL neither another thread nor a collection comes between them.
-        releases, count = self.lender.releases, self.count
-        releases[count] = releases[count] + 1
-
-
-class _LentInOrder(_Lent):
-    """The same for machines that reorder memory operations, and for threads that run at the same time."""
-
-    __slots__ = ()
-    lock = RLock()  # reentrant: a collection may release another block in the middle
-    fence = staticmethod(fence)
-
-    def __del__(self) -> None:
-        with self.lock:
-            self.fence()  # the owner may overwrite the block once it sees the count: our reads come before
-            super().__del__()
-
-
-@cache
-def _lent(base: Any, room: int) -> Callable[[int], Any]:
-    """Makes buffers of one size class, of which there are few, from addresses."""
-    sized: Any = type("Lent", (base, ctypes.c_ubyte * room), {"__slots__": ("count", "lender")})
-    make: Callable[[int], Any] = sized.from_address
-    return make
-
-
 class Lender:
-    """Makes the buffers of one receiver over blocks of any owner; they keep it, and it keeps the mapping."""
+    """Makes the buffers of one receiver over blocks of any owner; they keep the mapping.
+
+    A release count is a semaphore of POSIX. `sem_post` counts in C, from any thread, and as a release: the owner, which
+    may overwrite the block once it sees the count, sees it after our reads. ctypes calls it without letting other
+    threads run in between.
+    """
 
     def __init__(self, memory: Memory, receiver: int) -> None:
-        self.receiver = receiver
-        self.releases: Any = memory.view.cast("Q")
         self._memory = memory  # keeps the mapping, also in a forked process
         self._address = memory.address
-        self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
-        _lenders.add(self)
+        self._to_mine = 8 * receiver  # from the first release count of a block to this receiver's
+        self._releases: dict[int, Callable[[], object]] = {}  # by the number of the first count
 
     def borrow(self, first: int, offset: int, room: int) -> Any:
         """A writable buffer of `room` bytes over a block; `first` is the number of its first release count."""
-        buffer = _lent(self._base, room)(self._address + offset)
-        buffer.count = first + self.receiver
-        buffer.lender = self
+        buffer = loan_at(room)(self._address + offset)
+        buffer.__del__ = self._releases.get(first) or self._release_of(first)
         return buffer
 
+    def _release_of(self, first: int) -> Callable[[], object]:
+        count = ctypes.c_uint64.from_buffer(self._memory.map, 8 * first + self._to_mine)  # keeps the mapping
+        release = self._releases[first] = partial(_sem_post, ctypes.byref(count))
+        return release
 
-_lenders: WeakSet[Lender] = WeakSet()
+
+def _own_sem_post() -> Any:
+    """The function of the C library, in an object of its own, as `_disown_all` changes it."""
+    function = ctypes.PyDLL(None)["sem_post"]
+    function.restype = None
+    return function
+
+
+_sem_post = _own_sem_post()
 
 
 def _disown_all() -> None:
-    """A forked process inherits buffers, but not the duty to release them: their counts go nowhere."""
-    for lender in _lenders:
-        lender.releases = defaultdict(int)
+    """A forked process inherits buffers, but not the duty to release them: their function does nothing from now on.
+
+    ctypes calls the address that the object holds at that moment.
+    """
+    global _sem_post
+    nothing = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p)
+    ctypes.c_void_p.from_buffer(_sem_post).value = nothing.value
+    _sem_post = _own_sem_post()
 
 
 os.register_at_fork(after_in_child=_disown_all)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reactorlib.errors import WorkerError
+from reactorlib.transport.loan import Descriptor
 
 PAGE = mmap.PAGESIZE
 
@@ -25,11 +26,9 @@ class Memory:
     long as any view of it, also beyond the end of the run. `received` is its descriptor, in a process that was spawned.
     """
 
-    fd = -1  # until it is open, and once it is closed
-
     def __init__(self, size: int, received: Any = None) -> None:
         self.size = -(-size // PAGE) * PAGE
-        self.fd = received.detach() if received else os.memfd_create("reactorlib", os.MFD_CLOEXEC)
+        self._descriptor = Descriptor(received.detach() if received else os.memfd_create("reactorlib", os.MFD_CLOEXEC))
         os.ftruncate(self.fd, self.size)
         self.map = mmap.mmap(self.fd, self.size)
         self.view = memoryview(self.map)
@@ -39,6 +38,10 @@ class Memory:
         from multiprocessing.reduction import DupFd  # which `spawn` takes along
 
         return Memory, (self.size, DupFd(self.fd))
+
+    @property
+    def fd(self) -> int:
+        return self._descriptor.number
 
     def fund(self, offset: int, nbytes: int) -> None:
         """Make the pages of a range exist, so that touching them cannot fail. WorkerError if the machine has none."""
@@ -58,11 +61,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the descriptor; the mapping goes with its last view."""
-        if self.fd >= 0:
-            os.close(self.fd)
-            self.fd = -1
-
-    __del__ = close
+        self._descriptor.close()
 
 
 def default_capacity() -> int:

@@ -16,6 +16,7 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from reactorlib.transport import processors
+from reactorlib.transport.loan import Descriptor
 from reactorlib.transport.memory import fence
 
 SPIN_NS = 5_000_000
@@ -87,33 +88,29 @@ class Spinner:
 class Bell:
     """An eventfd to sleep on. One process listens, any may ring; it forgets how often it was rung."""
 
-    fd = -1  # until it is open, and once it is closed
-
     def __init__(self, received: Any = None) -> None:
-        self.fd = received.detach() if received else os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._descriptor = Descriptor(
+            received.detach() if received else os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        )
         self._poll = select.poll()
-        self._poll.register(self.fd, select.POLLIN)
+        self._poll.register(self._descriptor.number, select.POLLIN)
 
     def __reduce__(self) -> Any:
         from multiprocessing.reduction import DupFd  # which `spawn` takes along
 
-        return Bell, (DupFd(self.fd),)
+        return Bell, (DupFd(self._descriptor.number),)
 
     def ring(self) -> None:
         """Wake the listener, or let it not fall asleep next time. Never blocks."""
         with contextlib.suppress(BlockingIOError):  # one of 2**64 rings more changes nothing
-            os.eventfd_write(self.fd, 1)
+            os.eventfd_write(self._descriptor.number, 1)
 
     def sleep(self, milliseconds: int) -> bool:
         """Sleep until rung, at most for this time; whether it was. Uses up all rings."""
-        return bool(self._poll.poll(milliseconds)) and os.eventfd_read(self.fd) > 0
+        return bool(self._poll.poll(milliseconds)) and os.eventfd_read(self._descriptor.number) > 0
 
     def close(self) -> None:
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    __del__ = close
+        self._descriptor.close()
 
 
 class Waiter:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, Lender, _LentInOrder, room_of
+from reactorlib.transport.arena import Arena, Lender, room_of
 from reactorlib.transport.exchange import Endpoint
 from reactorlib.transport.memory import PAGE, Memory
 from reactorlib.transport.structure import LARGE_BYTES
@@ -84,6 +84,19 @@ def test_a_cycle_is_released_when_it_is_collected() -> None:
     assert not arena._is_free(block)
     gc.collect()
     assert arena._is_free(block)
+
+
+def test_release_counts_begin_again_before_they_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reactorlib.transport.arena.MOST_COUNTED", 3)
+    arena, lender = _small()
+    counted = set()
+    for _ in range(20):
+        block = arena.take(8000)
+        arena.commit([block], [1])
+        lender.borrow(block.first, block.offset, block.room)
+        counted.add(arena.releases[block.first + 1])
+    assert len(arena._blocks) == 1
+    assert counted == {1, 2, 3, 4}
 
 
 def test_memory_is_a_buffer_s_where_all_of_it_is_inside() -> None:
@@ -197,10 +210,8 @@ def test_several_workers_share_one_limit(make_exchange: MakeExchange) -> None:
     del kept
 
 
-def test_releasing_in_order_counts_from_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reactorlib.transport.arena.keeps_store_order", lambda: False)
+def test_releases_from_many_threads_are_all_counted() -> None:
     arena, lender = _small()
-    assert issubclass(lender._base, _LentInOrder)
     block = arena.take(8000)
     rounds, threads = 2000, 4
     arena.commit([block], [1] * rounds * threads)
