@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EAGAIN, EFBIG, EMFILE, ENOMEM
 from threading import Lock, get_ident
 from typing import Any
 
@@ -25,6 +26,13 @@ from reactorlib.worker.options import Options
 from reactorlib.worker.trace import Span, TraceRecord, digest_of
 
 _taking = Lock()  # held while a run takes the reactors of a program: another thread may run the same one
+# What a run lacks after a system call failed in this way, and the option of `ulimit` that limits it.
+LIMITS = {
+    EMFILE: ("open files", "n"),
+    ENOMEM: ("addresses or memory", "v"),
+    EAGAIN: ("processes", "u"),
+    EFBIG: ("bytes in a file", "f"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,4 +246,12 @@ def _system_willing() -> Iterator[None]:
         yield
     except OSError as error:
         ended_runs.collect()  # earlier runs may still hold what is lacking: the next attempt has it
-        raise WorkerError(f"the run cannot start: {error.strerror or error}; see `ulimit -a`") from error
+        raise WorkerError(f"the run cannot start: {error.strerror or error}; {_remedy(error)}") from error
+
+
+def _remedy(error: OSError) -> str:
+    """The limit that the system has set, and what to do about it."""
+    lacking, option = LIMITS.get(error.errno or 0, ("", "a"))
+    if not lacking:
+        return "see `ulimit -a`"
+    return f"it needs more {lacking}: raise `ulimit -{option}`, or have fewer sessions or workers at a time"

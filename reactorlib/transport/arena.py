@@ -195,7 +195,8 @@ class Arena(Placing):
             if self._free[room]:
                 return self._free[room].pop()
             raise WorkerError(
-                f"the shared memory of worker {self.worker} is full: all {self._size:,} bytes of its addresses are used"
+                f"the shared memory of worker {self.worker} is full: all {self._size:,} bytes of its addresses are "
+                "used. Raise `ulimit -v`, or have fewer sessions open at a time"
             )
         block = Block(begin // 8, begin + self._head, room, -self._head)
         self._top = end

@@ -12,10 +12,9 @@ from reactorlib.cpus import available_cpus
 from reactorlib.transport.arena import LINE, Arena, Lender
 from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
+from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order, most_addresses
 from reactorlib.transport.waiting import SPIN_NS, STAGE, STATE_WORDS, TAKEN, Bell, Waiter
 
-MOST_ADDRESSES = 1 << 44
 LEAST_ADDRESSES = 1 << 20  # of one arena
 
 
@@ -41,20 +40,19 @@ class Exchange:
             raise
 
     def _make_memory(self) -> Memory:
-        """Map eight times the capacity: addresses are free, and with many of them sizes may vary.
+        """Map eight times the capacity for each worker: with many addresses, sizes may vary.
 
-        If `ulimit` allows less than twice that, map less: the rest of the program also needs some.
+        Map less if many addresses of the process are in use, or if the system has fewer of them.
         """
-        share = max(min(8 * self.capacity, MOST_ADDRESSES // self.workers), LEAST_ADDRESSES)
+        share = min(8 * self.capacity, (most_addresses() - self._lay_out(0)) // self.workers)
         while True:
-            size = self._lay_out(share)
+            share = max(share, LEAST_ADDRESSES)
             try:
-                Memory(2 * size).close()
-                return Memory(size)
+                return Memory(self._lay_out(share))
             except OSError:
                 if share == LEAST_ADDRESSES:
                     raise
-            share = max(share // 2, LEAST_ADDRESSES)
+            share //= 2
 
     def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""

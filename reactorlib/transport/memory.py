@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import resource
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.transport.loan import Descriptor
 
 PAGE = mmap.PAGESIZE
+ADDRESSES = 1 << 46  # for all of a process: half of what x86-64 and most ARM systems have
 
 
 class Memory:
@@ -62,6 +64,19 @@ class Memory:
     def close(self) -> None:
         """Close the descriptor; the mapping goes with its last view."""
         self._descriptor.close()
+
+
+def most_addresses() -> int:
+    """How many addresses one run may take: of L in all, with a part f of them free, f * f * L / 4.
+
+    A quarter goes to the first run, about 4 L / (n + 4) ** 2 to the n-th that is open at a time. So hundreds of runs
+    fit into one process, and the rest of its program keeps most of the addresses.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    whole = ADDRESSES if limit == resource.RLIM_INFINITY else min(limit, ADDRESSES)
+    used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * PAGE
+    free = max(whole - used, 0)
+    return free * free // (4 * whole)
 
 
 def default_capacity() -> int:

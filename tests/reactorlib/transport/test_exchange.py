@@ -1,10 +1,12 @@
 """The memory that workers share reaches forked and spawned processes, and leaves nothing behind."""
 
 import gc
+import mmap
 import multiprocessing
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,6 +161,30 @@ for worker in (1, 2):
 print(x.memory.size <= 1 << (27 if capacity == 1 << 32 else 40))
 """
     assert printed("-c", LIMITED + code) == "True\n"
+
+
+@pytest.mark.parametrize("gib", [1, 64, 512, 4096])
+def test_hundreds_of_runs_have_addresses_at_a_time(gib: int) -> None:
+    code = f"""
+capacity = ({gib} << 30) * 7 // 10
+exchanges = [Exchange(2, capacity=capacity) for _ in range(256)]
+print(exchanges[0].region >= capacity, min(x.region for x in exchanges) >= min(8 * capacity, 1 << 30))
+print(len(Endpoint(exchanges[-1], 1, bool).allocate(2_400_000)))
+"""
+    assert printed("-c", LIMITED + code) == "True True\n2400000\n"
+
+
+def test_a_system_with_fewer_addresses_gives_a_run_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(fd: int, size: int) -> Any:
+        if size > 1 << 36:  # of 39 bits, most are in use
+            raise OSError(12, "Cannot allocate memory")
+        return real(fd, size)
+
+    real = mmap.mmap
+    monkeypatch.setattr("mmap.mmap", refuse)
+    exchange = Exchange(2, capacity=1 << 40)
+    assert 1 << 33 < exchange.region < 1 << 36
+    exchange.close()
 
 
 def test_a_limit_below_the_least_is_an_error() -> None:
