@@ -26,7 +26,7 @@ from reactorlib.worker.options import Options
 from reactorlib.worker.trace import Span, TraceRecord, digest_of
 
 _taking = Lock()  # held while a run takes the reactors of a program: another thread may run the same one
-# What a run lacks after a system call failed in this way, and the option of `ulimit` that limits it.
+# The resource that a run lacks, by the error of a system call, and the option of `ulimit` that limits it.
 LIMITS = {
     EMFILE: ("open files", "n"),
     ENOMEM: ("addresses or memory", "v"),

@@ -12,7 +12,9 @@ import socket
 import threading
 from collections.abc import Container
 from contextlib import suppress
+from errno import ESRCH
 from functools import partial
+from time import sleep
 from typing import NamedTuple
 
 from reactorlib.clock import PhysicalClock
@@ -32,6 +34,7 @@ from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
 FAILED, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
+LOOK_AT_PARENT_S = 0.2  # where nothing reports its end
 _PR_SET_PDEATHSIG = 1
 
 
@@ -86,10 +89,18 @@ class ProcessLife:
 
     def _follow_parent(self) -> None:
         """End with worker 0's process. A pipe from it would not do: each process forked from it keeps that open."""
+        parent = self.setup.parent
         with suppress(ProcessLookupError):
-            ended = select.poll()
-            ended.register(os.pidfd_open(self.setup.parent), select.POLLIN)
-            ended.poll()
+            try:
+                ended = select.poll()
+                ended.register(os.pidfd_open(parent), select.POLLIN)
+                ended.poll()
+            except OSError as error:
+                if error.errno == ESRCH:
+                    raise
+                while True:  # a kernel before Linux 5.3, or a sandbox, has no such call
+                    os.kill(parent, 0)
+                    sleep(LOOK_AT_PARENT_S)
         os._exit(1)
 
     def enter(self, stage: int) -> None:

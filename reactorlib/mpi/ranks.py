@@ -55,12 +55,11 @@ class Ranks:
         self.leave_by: tuple[float, int] | None = None  # after a signal or an error: when this rank ends, its status
         self._holds = False  # on the first rank, whether the others wait until its program has caught an error
         self._process = os.getpid()
-        found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
-        self.hosts = [host for host, _, _ in found]
-        self.processes = [process for _, process, _ in found]
+        found = self._control.allgather((socket.gethostname(), os.getpid()))
+        self.hosts = [host for host, _ in found]
+        self.processes = [process for _, process in found]
         self.names = [f"rank {rank} (host {host})" for rank, host in enumerate(self.hosts)]
-        for path in {path for host, _, files in found if host == self.hosts[self.rank] for path in files}:
-            Path(path).unlink(missing_ok=True)  # every rank of this host has mapped it: nothing looks for it again
+        remove_shared_files()  # every rank has mapped those of its host: nothing looks for them again
         atexit.register(self._leave)
 
     # Messages
@@ -210,9 +209,17 @@ def is_launched() -> bool:
     return any(name in os.environ for name in LAUNCHED)
 
 
-def _shared_files() -> list[str]:
-    """Names of shared memory that MPICH has mapped. A killed rank cannot unlink them."""
-    return sorted({line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if SHARED in line})
+def remove_shared_files() -> None:
+    """Unlink the shared memory of MPICH that this process has mapped. A killed rank cannot do it.
+
+    A file with the same name that another job has made since is another file.
+    """
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        _, found, path = line.partition(SHARED)
+        file = Path(found + path)
+        with suppress(FileNotFoundError):  # another rank, or MPICH, has unlinked it
+            if found and file.stat().st_ino == int(line.split()[4]):
+                file.unlink()
 
 
 def packed(error: BaseException) -> PortableFailure:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from reactorlib.cpus import limits
 from reactorlib.errors import WorkerError
 from reactorlib.transport.loan import Descriptor
 
@@ -80,12 +81,12 @@ def most_addresses() -> int:
 
 
 def default_capacity() -> int:
-    """The bytes of shared memory that a run may use: 70 % of what the machine or the control group has."""
-    limits = [os.sysconf("SC_PHYS_PAGES") * PAGE]
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        with suppress(OSError, ValueError):  # no such cgroup, or "max"
-            limits.append(int(Path(path).read_text(encoding="utf-8")))
-    return min(limits) * 7 // 10
+    """The bytes of shared memory that a run may use: 70 % of what the machine or the least control group has."""
+    most = os.sysconf("SC_PHYS_PAGES") * PAGE
+    for words in limits("memory", ("memory.max",), ("memory.limit_in_bytes",)):
+        with suppress(ValueError):  # "max"
+            most = min(most, *map(int, words))
+    return most * 7 // 10
 
 
 def fence() -> None:

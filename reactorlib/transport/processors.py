@@ -19,8 +19,10 @@ def leave(fellows: Sequence[int]) -> bool:
     if not free or not 0 < _running() <= 1 + len(theirs):
         return False
     try:
-        os.sched_setaffinity(0, free)
-        os.sched_setaffinity(0, allowed)
+        try:  # a signal's handler may raise after the first call
+            os.sched_setaffinity(0, free)
+        finally:
+            os.sched_setaffinity(0, allowed)
     except OSError:  # somebody took processors away meanwhile
         return False
     return True

@@ -151,3 +151,16 @@ def test_on_this_machine_they_part() -> None:
     done = python("-c", REAL)
     known, moved, free = done.stdout.split()
     assert (known, moved, free) == ("True", "True", "True"), done.stderr
+
+
+def test_a_signal_while_it_moves_leaves_the_thread_unbound(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
+    def interrupt(_thread: int, allowed: set[int]) -> None:
+        moves.append(set(allowed))
+        if len(moves) == 1:
+            raise KeyboardInterrupt  # its handler runs as soon as the call has returned
+
+    monkeypatch.setattr(os, "sched_setaffinity", interrupt, raising=False)
+    on(monkeypatch, 1, {70: 1})
+    with pytest.raises(KeyboardInterrupt):
+        left(monkeypatch, (70,))
+    assert moves == [{0, 2, 3}, {0, 1, 2, 3}]
