@@ -28,7 +28,8 @@ def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: 
 
     `env_fns` make the same environments; by default those that it was made of, or `gymnasium.make(env.spec.id)`. `env`
     may also be a class, or a function of `env_fns` and `autoreset_mode=`. It is then checked with all probes. Where a
-    fault is found, `check_isolation` also looks for one of the environment itself, which takes some seconds.
+    fault is found, `check_isolation` also looks for one of the environment itself. That takes some seconds, and its
+    plays write the files that the environment writes.
 
     >>> import gymnasium
     >>> check_vector_env(gymnasium.make_vec("CartPole-v1", 3, vectorization_mode="sync"))
@@ -55,8 +56,10 @@ def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: 
 
 def _of_the_environment(make: Make, steps: int, seed: int) -> list[str]:
     """The reasons why the environment differs from itself, so that no vector of it can be right."""
-    report, _ = _outcome(lambda one: check_isolation(one, steps=steps, seed=seed, limit_s=_ALONE_S), make)
-    return [] if report is None else [f"the environment is at fault, not the vector: {one}" for one in report.findings]
+    report, error = _outcome(lambda one: check_isolation(one, steps=steps, seed=seed, limit_s=_ALONE_S), make)
+    if report is None:
+        return [f"the environment by itself is not checked: {_words(error)}"]
+    return [f"the environment is at fault, not the vector: {one}" for one in report.findings]
 
 
 def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: int = 1) -> list[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import pickle
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -18,17 +16,29 @@ import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 
 from reactorlib.gymnasium.generators import GENERATORS
+from reactorlib.gymnasium.isolation.playing import Played, played
 from reactorlib.gymnasium.isolation.plays import PARTS, RAISED, Row
-from reactorlib.gymnasium.isolation.report import FILES, HASH, OTHER, RESET, STATE, THREADS, Finding, Isolation
-from reactorlib.gymnasium.isolation.server import IMPORT, Job
-from reactorlib.gymnasium.isolation.surroundings import OUTSIDE
+from reactorlib.gymnasium.isolation.report import (
+    FILES,
+    HASH,
+    OTHER,
+    RESET,
+    STATE,
+    THREADS,
+    Finding,
+    Isolation,
+    call_named,
+)
+from reactorlib.gymnasium.isolation.server import LATE, Job
+from reactorlib.gymnasium.isolation.surroundings import OUTSIDE, WATCHED
 
 _PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit, as most of the some 15 plays are short
-_GRACE_S = 2.0  # for a server that should have ended by itself
-_ALONE = ("alone",)
+_ALONE, _AGAIN = ("alone",), ("again",)
 _IN_A_PROCESS = (*GENERATORS, *OUTSIDE)
 
-Played = dict[str, Any]
+_PLACES = 3  # of a culprit, that are named
+
+Reasons = dict[str, tuple[str, ...]]  # culprits with their places
 
 
 def check_isolation(
@@ -39,9 +49,13 @@ def check_isolation(
     `make_env` is a function that makes it, an id, or a name such as "package:Env-v0" or "file.py:make_env". The
     environment is played for `steps` steps in processes of the check's own. It plays alone, twice, next to others, in
     threads, in other processes, and with each of its surroundings changed. Cheap environments take some seconds. After
-    `limit_s` seconds the check ends and names the plays that are missing. Files that a play writes are put back.
+    `limit_s` seconds the check ends and names the plays that are missing.
 
-    Raises RuntimeError with the traceback if the environment cannot be made, reset or stepped alone.
+    The plays write the files that the environment writes, and the check leaves them so. The report lists files that
+    Python code of the environment changed.
+
+    Raises RuntimeError with the traceback if the environment cannot be made, reset or stepped alone. If its process
+    ends, the error says by which signal or exit status.
 
     >>> found = check_isolation("CartPole-v1", steps=20)
     >>> found.is_isolated, found.findings, found.remedy
@@ -49,36 +63,6 @@ def check_isolation(
     """
     with TemporaryDirectory(prefix="reactorlib-check-") as folder:
         return _IsolationCheck(make_env, Path(folder), steps, seed, limit_s).run()
-
-
-def _served(job: Job) -> dict[tuple[str, ...], Played]:
-    """The results of a server: of each play that has ended in time."""
-    results = Path(job.folder)
-    results.mkdir()
-    changed = {"PYTHONHASHSEED": "1" if HASH in job.changed else "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    program = (
-        f"import sys; sys.path[:] = {job.path!r}; import reactorlib.gymnasium.isolation.server as s; s.serve_stdin()"
-    )
-    told = results / "stderr"  # a pipe would be open for as long as what an environment has started
-    with told.open("wb") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=stderr,
-            env=os.environ | changed, start_new_session=True,
-        )  # fmt: skip
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            process.communicate(pickle.dumps(tuple(job)), job.limit_s + _GRACE_S)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # also what its environments have started
-        process.wait()
-    if process.returncode == 1:
-        raise RuntimeError(f"the check failed:\n{told.read_text(errors='replace')}")
-    error = results / IMPORT
-    if error.exists():
-        raise RuntimeError(f"it cannot be imported:\n{pickle.loads(error.read_bytes())['error']}")
-    found = {play: results / ".".join(play) for play in job.plays}
-    return {play: pickle.loads(path.read_bytes()) for play, path in found.items() if path.exists()}
 
 
 class _IsolationCheck:
@@ -90,6 +74,9 @@ class _IsolationCheck:
         self._started = 0
         self._findings: list[Finding] = []
         self._unchecked: list[str] = []
+        self._changed: set[str] = set()
+        self._read: set[str] = set()
+        self._are_infos_unlike = False  # so that a play's are no further finding
         self._alone: Played = {}
 
     def _play(self, plays: Sequence[tuple[str, ...]], changed: Sequence[str] = ()) -> dict[tuple[str, ...], Played]:
@@ -100,48 +87,90 @@ class _IsolationCheck:
             return {}
         path = [os.path.abspath(part) for part in sys.path]  # noqa: PTH100  # "" is the current folder
         folder, box_s = str(self._folder / str(self._started)), self._limit_s / _PLAYS_IN_LIMIT
-        return _served(
+        ended = played(
             Job(self._make, self._specs, path, folder, tuple(changed), self._seed, self._steps, box_s, left, [*plays],
                 self._alone.get("torch", False))
         )  # fmt: skip
+        for play in ended.values():
+            self._changed.update(play.get("changed", ()))
+            self._read.update(play.get("read", ()))
+        return ended
 
     def run(self) -> Isolation:
         """All plays. Plays with further questions run only where something was found."""
-        within = [("alone",), ("again",), *(("alone", name) for name in _IN_A_PROCESS),
+        within = [_ALONE, _AGAIN, *(("alone", name) for name in _IN_A_PROCESS),
                   ("neighbours",), ("twice",), ("threads",)]  # fmt: skip
         played = self._play(within)
         self._alone = self._first(played)
         elsewhere = self._play([_ALONE], (*_IN_A_PROCESS, HASH))
-        self._judge(OTHER, played.get(("again",)), "again")
-        if not self._findings:
+        again = played.get(_AGAIN)
+        if self._judge(OTHER, again, "again"):
+            self._explain(again, ("watched", str(self._findings[-1].call)))
+            self._are_infos_unlike = True
+        if not self._culprits():
             self._judge_surroundings(played, elsewhere.get(_ALONE))
-        self._judge_files()
-        if not self._culprits() & {OTHER, FILES}:
-            self._judge_company(played)
+            self._are_infos_unlike = bool(self._findings)
+            if not self._culprits() & {OTHER, FILES}:
+                self._judge_company(played)
+            self._judge_files()
         return self._isolation()
 
     def _culprits(self) -> set[str]:
-        return {finding.culprit for finding in self._findings}
+        return {finding.culprit for finding in self._findings if finding.part != "info"}
 
     def _first(self, played: dict[tuple[str, ...], Played]) -> Played:
-        alone = played.get(("alone",))
-        if alone is None:
+        alone = played.get(_ALONE, {"reason": LATE})
+        if alone.get("reason") == LATE:
             raise RuntimeError(f"{self._name}: no play ended within {self._limit_s} s (limit_s)")
         rows = alone.get("rows", [])
+        if "died" in alone:
+            raise RuntimeError(f"{self._name} fails alone: {alone['died']} in {call_named(alone['call'])}")
         if "error" in alone or rows[-1][0] == RAISED.encode():
             raise RuntimeError(f"{self._name} fails alone: {alone.get('error') or rows[-1][1].decode()}")
         return alone
 
     def _judge(self, culprit: str, play: Played | None, name: str, places: Sequence[str] = ()) -> bool:
         """Whether a play differs from the one alone, which is then a finding."""
-        if play is None or "error" in play:
-            self._unchecked.append(name)
+        if play is None or "reason" in play:
+            self._unchecked.append(f"{name} ({LATE if play is None else play['reason']})")
             return False
-        found = _difference(self._alone["rows"], play["rows"])
-        if found is None or culprit in self._culprits():
+        found = self._difference(play)
+        if found is None or culprit in {finding.culprit for finding in self._findings}:
             return found is not None
         self._findings.append(Finding(culprit, *found, tuple(places)))
         return True
+
+    def _difference(self, play: Played) -> tuple[int, str] | None:
+        """The first call that differs from the play alone, and what of it."""
+        if "died" in play:
+            return play["call"], f"process ({play['died']})"
+        found = _difference(self._alone["rows"], play["rows"])
+        return None if found is not None and found[1] == "info" and self._are_infos_unlike else found
+
+    def _explain(self, play: Any, watched: tuple[str, ...]) -> None:
+        """Name the reason of the last finding: equal plays differ. If none is found, it stays as it is."""
+        finding = self._findings[-1]
+        reasons = self._of_files(play) or self._uncontrolled(watched)
+        if reasons:
+            self._findings[-1:] = [replace(finding, culprit=name, places=places) for name, places in reasons.items()]
+
+    def _of_files(self, play: Played) -> Reasons:
+        """Files, if this second play read what the first one changed, or if a third play is like the second."""
+        found = self._read_back()
+        if not found and self._changed and "rows" in play:
+            third = self._play([_AGAIN]).get(_AGAIN, {})
+            found = sorted(self._changed) if third.get("rows") == play["rows"] else []
+        return {FILES: tuple(found[:_PLACES])} if found else {}
+
+    def _uncontrolled(self, watched: tuple[str, ...]) -> Reasons:
+        """The sources that the check does not control, as far as this play of the environment reads them."""
+        places = self._play([watched], [WATCHED]).get(watched, {}).get("places", {})
+        found = {name: tuple(places.get(f"{WATCHED} {name}", ())) for name in OUTSIDE}
+        return {name: lines for name, lines in found.items() if lines}
+
+    def _read_back(self) -> list[str]:
+        """Files and folders that a play changed, and that another has read before it changed them."""
+        return sorted(self._read & (self._changed | {str(Path(path).parent) for path in self._changed}))
 
     def _judge_surroundings(self, played: dict[tuple[str, ...], Played], elsewhere: Played | None) -> None:
         places = self._alone["places"]
@@ -150,9 +179,9 @@ class _IsolationCheck:
         rest = [name for name in (*_IN_A_PROCESS, HASH) if name not in named]
         if named and elsewhere is not None:
             elsewhere = self._play([_ALONE], rest).get(_ALONE)
-        if elsewhere is None:
-            self._unchecked.append("imported elsewhere")
-        elif _difference(self._alone["rows"], elsewhere.get("rows", [])) is not None:
+        if elsewhere is None or "reason" in elsewhere:
+            self._unchecked.append(f"imported elsewhere ({LATE if elsewhere is None else elsewhere['reason']})")
+        elif self._difference(elsewhere) is not None:
             self._judge_imports(rest)
         self._find_lines()
 
@@ -163,6 +192,8 @@ class _IsolationCheck:
             culprit = name[0] if name else OTHER
             what = f"imported with another {culprit}" if name else "in another process"
             if self._judge(culprit, play, what, self._alone["places"].get(culprit, ())):
+                if not name:
+                    self._explain(play, ("asked",))
                 return
 
     def _find_lines(self) -> None:
@@ -171,24 +202,25 @@ class _IsolationCheck:
         for at, finding in enumerate(self._findings):
             lines = traced.get(("traced", finding.culprit), {}).get("places", ())
             if lines:
-                self._findings[at] = Finding(finding.culprit, finding.call, finding.part, tuple(lines[:3]))
-
-    def _judge_files(self) -> None:
-        wrote = self._alone["wrote"]
-        if wrote:
-            play = ("leftover",)
-            self._judge(FILES, self._play([play]).get(play), FILES, wrote[:3])
+                self._findings[at] = Finding(finding.culprit, finding.call, finding.part, tuple(lines[:_PLACES]))
 
     def _judge_company(self, played: dict[tuple[str, ...], Played]) -> None:
         if self._judge(STATE, played.get(("neighbours",)), "next to others"):
             shared = self._play([("shared",)]).get(("shared",), {})
             last, places = self._findings.pop(), shared.get("places", ())
-            by_files = self._alone["wrote"] if not places else ()
+            by_files = sorted(self._changed) if not places else ()
             culprit = FILES if by_files else STATE
             self._findings.append(Finding(culprit, last.call, last.part, tuple(places or by_files)[:5]))
         for culprit, play in ((THREADS, "threads"), (RESET, "twice")):
             if not self._culprits():  # which would show again
                 self._judge(culprit, played.get((play,)), play)
+
+    def _judge_files(self) -> None:
+        """Where it reads what it has written, plays may differ for that reason: is the first still repeated?"""
+        if self._read_back() and self._culprits() - {FILES}:
+            last = self._play([_ALONE]).get(_ALONE, self._alone)
+            if "reason" not in last and (found := self._difference(last)) is not None and found[1] != "info":
+                self._findings = [Finding(FILES, *found, tuple(self._read_back()[:_PLACES]))]
 
     def _isolation(self) -> Isolation:
         return Isolation(
@@ -199,6 +231,7 @@ class _IsolationCheck:
             tuple(self._unchecked),
             len(self._alone["rows"]),
             monotonic() - self._began,
+            tuple(sorted(self._changed)),
         )
 
 

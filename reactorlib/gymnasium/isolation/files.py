@@ -1,93 +1,80 @@
-"""The files that an environment writes during a play, and how they are put back afterwards."""
+"""The files that a play changes, and those that it reads before it changes them. Nothing here writes a file."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from contextlib import suppress
-from hashlib import blake2b
+from collections.abc import Iterator
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ELSEWHERE = ("/dev/", "/proc/", "/sys/")
-_NEW, _FOLDER, _REMOVED = "new", "folder", "removed folder"
 # For each event of the system: where its arguments have a path, and the folder that it is relative to.
-_PATHS: dict[str, list[tuple[int, int | None]]] = {
+_CHANGES: dict[str, list[tuple[int, int | None]]] = {
     "os.remove": [(0, 1)], "os.rmdir": [(0, 1)], "os.mkdir": [(0, 2)], "os.rename": [(0, 2), (1, 3)],
-    "os.truncate": [(0, None)], "sqlite3.connect": [(0, None)],
+    "os.link": [(1, 3)], "os.symlink": [(1, 2)], "os.truncate": [(0, None)], "sqlite3.connect": [(0, None)],
 }  # fmt: skip
+_IMPORTS = "<frozen importlib"  # they list folders and read modules, whatever the environment depends on
+_READS = ("os.listdir", "os.scandir", "sqlite3.connect")
+_FOLLOWS = ("open", "os.truncate", "sqlite3.connect")  # the file that a link leads to, where others have the link
+
+State = tuple[int, ...] | None
 
 
-class Keeper:
-    """Keeps in `folder` what files had, from the moment at which this process opens them to write.
+class Watch:
+    """Notes what this process does to files outside of `ours`, as far as Python opens, makes, renames or removes them.
 
-    Files below the parent of `folder` are not kept. An audit hook stays until its process ends: use it in a process
-    that ends after its play.
+    An audit hook stays until its process ends: use it in a process that ends after its play.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._busy, self._turn = folder.resolve(), False, RLock()
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, ours: Path) -> None:
+        self._elsewhere = (*_ELSEWHERE, f"{ours.resolve()}{os.sep}")
+        self._before: dict[str, State] = {}
+        self._read: dict[str, None] = {}
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, _, flags = arguments
-            paths = [(path, -1)] if isinstance(flags, int) and flags & _WRITES else []
-        elif event in _PATHS:
-            paths = [(arguments[at], -1 if folder is None else arguments[folder]) for at, folder in _PATHS[event]]
+            changes = isinstance(flags, int) and flags & _WRITES
+            reads = not changes or flags & os.O_ACCMODE == os.O_RDWR
+            places = [(path, None)] if changes else []
+        elif event in _CHANGES or event in _READS:
+            path, reads = arguments[0], event in _READS
+            places = [(arguments[at], None if of is None else arguments[of]) for at, of in _CHANGES.get(event, ())]
         else:
             return
-        with self._turn:
-            if self._busy:  # with what it keeps
-                return
-            self._busy = True
-            try:
-                for path, folder in paths:
-                    self._keep(path, folder, event)
-            finally:
-                self._busy = False
+        if reads and not sys._getframe(1).f_code.co_filename.startswith(_IMPORTS):
+            for whole in self._outside(path, None, follow=True):
+                if whole not in self._before:
+                    self._read[whole] = None
+        for place, folder in places:
+            for whole in self._outside(place, folder, event in _FOLLOWS):
+                self._before.setdefault(whole, _state(whole))
 
-    def _keep(self, path: Any, folder: Any, event: str) -> None:
+    def _outside(self, path: Any, folder: Any, follow: bool) -> Iterator[str]:
         if not isinstance(path, str | bytes | os.PathLike):
             return  # a number of an open file
         within = f"/proc/self/fd/{folder}" if isinstance(folder, int) and folder >= 0 else ""
-        whole = os.path.realpath(os.path.join(within, os.fsdecode(path)))  # noqa: PTH118
-        kept = self._folder / blake2b(whole.encode(), digest_size=8).hexdigest()
-        note, before = kept.with_suffix(".path"), Path(whole)
-        if note.exists() or whole.startswith((*_ELSEWHERE, str(self._folder.parent))):
-            return
-        with suppress(OSError):
-            if before.is_file():
-                shutil.copy2(before, kept)
-                kind = ""
-            elif before.exists() == (event == "os.rmdir"):
-                kind = {"os.rmdir": _REMOVED, "os.mkdir": _FOLDER}.get(event, _NEW)
-            else:
-                return
-            note.write_text(f"{kind}\n{whole}")
+        near = Path(within, os.fsdecode(path))
+        whole = os.path.realpath(near) if follow else str(Path(os.path.realpath(near.parent), near.name))
+        if not whole.startswith(self._elsewhere):
+            yield whole
+
+    def changed(self) -> list[str]:
+        """Files and folders that are otherwise than before: made, written or removed."""
+        return sorted(path for path, before in self._before.items() if _state(path) != before)
+
+    def read(self) -> list[str]:
+        """Files and folders that were read before this process wrote them."""
+        return sorted(self._read)
 
 
-def written(folder: Path) -> list[str]:
-    """The files and folders that were written."""
-    return sorted(note.read_text().partition("\n")[2] for note in folder.glob("*.path"))
-
-
-def put_back(folder: Path) -> None:
-    """Give them what they had."""
-    for note in sorted(folder.glob("*.path"), key=lambda note: -len(note.read_text())):  # folders after what is in them
-        kind, _, path = note.read_text().partition("\n")
-        with suppress(OSError):
-            if kind == _NEW:
-                Path(path).unlink(missing_ok=True)
-            elif kind == _FOLDER:
-                Path(path).rmdir()
-            elif kind == _REMOVED:
-                Path(path).mkdir(parents=True, exist_ok=True)
-            else:
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(note.with_suffix(""), path)
-    shutil.rmtree(folder, ignore_errors=True)
+def _state(path: str) -> State:
+    """The state of a file, by which a change is seen; of a folder, whether it is there."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_ino,) if os.path.isdir(path) else (found.st_ino, found.st_size, found.st_mtime_ns)  # noqa: PTH112

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from copy import deepcopy
 from hashlib import blake2b
 from itertools import chain
@@ -26,10 +26,12 @@ Row = tuple[bytes, ...]  # a digest of each part of a call's result, or RAISED a
 class Player:
     """An environment, the digests of its calls, and the actions that it is sent."""
 
-    def __init__(self, make: Callable[[], Any], number: int, around: Surroundings, steps: int) -> None:
+    def __init__(
+        self, make: Callable[[], Any], seed: int, around: Surroundings, steps: int, is_judged: bool = True
+    ) -> None:
         self.rows: list[Row] = []
         self.touched: set[str] = set()  # generators that a call has changed
-        self._number, self._around, self._steps = number, around, steps
+        self._seed, self._around, self._steps, self._is_judged = seed, around, steps, is_judged
         self._env: Any = None
         self._act(lambda: self._made(make))
 
@@ -37,7 +39,7 @@ class Player:
         self._env = make()
         with self._around.held():
             space = deepcopy(self._env.action_space)  # environments of one class may share theirs
-            space.seed(self._number)
+            space.seed(self._seed)
             self._actions = [space.sample() for _ in range(self._steps)]
 
     def _act(self, call: Callable[[], Any]) -> Any:
@@ -45,6 +47,8 @@ class Player:
         if self.failed:
             return None
         self._around.disturb()
+        if self._is_judged:
+            self._around.reached = len(self.rows)
         before = generators.forms()
         try:
             return call()
@@ -62,7 +66,7 @@ class Player:
     def reset(self) -> None:
         """Begin with the seed."""
         self._at = 0
-        self._reset(self._number)
+        self._reset(self._seed)
 
     def _reset(self, seed: int | None) -> None:
         told = self._act(lambda: self._env.reset(seed=seed))
@@ -107,7 +111,7 @@ class Plays:
         self._make, self._around, self._seed, self._steps, self._box_s = make, around, seed, steps, box_s
 
     def _player(self, number: int) -> Player:
-        return Player(self._make, self._seed + number, self._around, self._steps)
+        return Player(self._make, self._seed + number, self._around, self._steps, number == 0)
 
     def _rounds(self) -> Iterator[int]:
         """As many steps as were asked for, or fit into the time."""
@@ -122,7 +126,7 @@ class Plays:
         for _ in self._rounds():
             player.step()
         found = {"rows": player.rows, "touched": sorted(player.touched), "torch": "torch" in sys.modules}
-        return found | {"places": {culprit: [*lines] for culprit, lines in self._around.places.items()}}
+        return found | self.asked()
 
     def alone(self, *changed: str) -> dict[str, Any]:
         """By itself, where this is changed."""
@@ -134,14 +138,14 @@ class Plays:
 
     again = alone  # another time
 
-    def leftover(self) -> dict[str, Any]:
-        """By itself, after another process that has left its files."""
-        child = os.fork()
-        if child == 0:
-            with suppress(BaseException):
-                self.alone()
-            os._exit(0)
-        os.waitpid(child, 0)
+    def asked(self) -> dict[str, Any]:
+        """The lines that have asked for each of the surroundings until now."""
+        return {"places": {culprit: [*lines] for culprit, lines in self._around.places.items()}}
+
+    def watched(self, call: str) -> dict[str, Any]:
+        """By itself, until this call. Lines that its import has run do not count."""
+        self._around.forget()
+        self._steps = int(call)
         return self.alone()
 
     def twice(self) -> dict[str, Any]:

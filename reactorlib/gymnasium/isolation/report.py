@@ -33,9 +33,10 @@ CULPRITS = {
     RESET: ("reset(seed=...) does not begin anew: something of the last episode is kept", "set all of self in reset"),
     OTHER: (
         "two processes with equal seeds differ, for a reason outside of what the check controls",
-        "look for generators in C, for id() and addresses, and for other programs that it asks",
+        "look for generators in C, for id() and addresses, for files, and for other programs that it asks",
     ),
 }
+_SHOWN = 12  # files
 _OWN_PROCESS = (*GENERATORS, STATE, THREADS)  # a process of its own suffices
 
 
@@ -54,8 +55,14 @@ class Finding:
     def __str__(self) -> str:
         what, remedy = CULPRITS[self.culprit]
         at = f" at {', '.join(self.places)}" if self.places else ""
-        when = "reset" if self.call == 0 else f"step {self.call}"
-        return f"{self.culprit}: {what}{at}. First seen in the {self.part} of {when}. Remedy: {remedy}."
+        return (
+            f"{self.culprit}: {what}{at}. First seen in the {self.part} of {call_named(self.call)}. Remedy: {remedy}."
+        )
+
+
+def call_named(call: int) -> str:
+    """The name of a call, 0 being reset."""
+    return "reset" if call == 0 else f"step {call}"
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,8 @@ class Isolation:
 
     `findings` change observations, rewards or ends; `in_infos` change infos alone, which is no fault. `touched` are
     global generators that it changes, used or not: training code draws from the same. `unchecked` are plays that did
-    not end in time. `calls` were compared, a reset and steps, in `seconds`.
+    not end, each with the reason. `calls` were compared, a reset and steps, in `seconds`. `files` are those that the
+    plays changed, and that the check leaves so.
     """
 
     environment: str
@@ -74,6 +82,7 @@ class Isolation:
     unchecked: tuple[str, ...]
     calls: int
     seconds: float
+    files: tuple[str, ...] = ()
 
     @property
     def is_isolated(self) -> bool:
@@ -138,8 +147,11 @@ class Isolation:
         yield from (f"  in infos alone, no fault: {finding}" for finding in self.in_infos)
         if self.touched:
             yield f"  it changes the generators that training code draws from: {', '.join(self.touched)}"
+        if self.files:
+            more = f" and {len(self.files) - _SHOWN} more" if len(self.files) > _SHOWN else ""
+            yield f"  its plays changed these files: {', '.join(self.files[:_SHOWN])}{more}"
         if self.unchecked:
-            yield f"  not checked, for lack of time: {', '.join(self.unchecked)}"
+            yield f"  not checked: {', '.join(self.unchecked)}"
 
     def _interim(self) -> list[str]:
         """The steps that help until it is mended."""

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import pickle
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -25,7 +26,10 @@ from reactorlib.gymnasium.isolation.plays import Plays
 from reactorlib.gymnasium.isolation.surroundings import Surroundings
 
 IMPORT = "import"  # the result of a failed one
+LATE = "no time was left"
 _LOOK_S = 0.002
+
+Act = Callable[[], dict[str, Any]]
 
 
 class Job(NamedTuple):
@@ -47,7 +51,7 @@ class Job(NamedTuple):
 def serve(job: Job) -> None:
     """Import the environment and play."""
     until, folder = monotonic() + job.limit_s, Path(job.folder)
-    around = Surroundings(job.changed)
+    around, watch = Surroundings(job.changed), files.Watch(folder.parent)
     around.install()
     for spec in map(pickle.loads, job.specs):
         gymnasium.registry.setdefault(spec.id, spec)
@@ -55,41 +59,54 @@ def serve(job: Job) -> None:
         import torch  # here, not in each play: it takes seconds
     try:
         plays = Plays(maker(pickle.loads(job.make)), around, job.seed, job.steps, job.box_s)
-    except Exception:  # noqa: BLE001  # of the environment's module
+    except BaseException:  # noqa: BLE001  # of the environment's module, which may also exit
         _write(folder / IMPORT, {"error": traceback.format_exc(limit=-3)})
         return
     for play in job.plays:
         act, result = getattr(plays, play[0]), folder / ".".join(play)
         had_torch = "torch" in sys.modules
-        _forked(lambda: act(*play[1:]), result, until)  # noqa: B023
-        if not had_torch and result.exists() and pickle.loads(result.read_bytes()).get("torch"):
+        _forked(lambda: act(*play[1:]), result, until, around, watch)  # noqa: B023
+        if not had_torch and pickle.loads(result.read_bytes()).get("torch"):
             import torch  # noqa: F401
 
             result.unlink()  # torch was not seeded
-            _forked(lambda: act(*play[1:]), result, until)  # noqa: B023
+            _forked(lambda: act(*play[1:]), result, until, around, watch)  # noqa: B023
 
 
-def _forked(act: Callable[[], dict[str, Any]], result: Path, until: float) -> None:
+def _forked(act: Act, result: Path, until: float, around: Surroundings, watch: files.Watch) -> None:
     """Act in a process of its own, which is ended at this time."""
-    kept = result.with_name(f"{result.name}.files")
     sys.stdout.flush()
+    around.reached = 0
     child = os.fork()
     if child == 0:
         faulthandler.dump_traceback_later(max(1.0, until - monotonic() + 1), exit=True)  # also if the others fail
-        files.Keeper(kept)
         try:
             found = act()
-        except BaseException:  # noqa: BLE001  # of the environment: a report, whatever it is
-            found = {"error": traceback.format_exc(limit=-3)}
-        _write(result, {**found, "wrote": files.written(kept)})
+        except BaseException as error:  # noqa: BLE001  # of the environment: a report, whatever it is
+            found = {"error": traceback.format_exc(limit=-3), "reason": f"{type(error).__name__}: {error}"}
+        _write(result, {**found, "changed": watch.changed(), "read": watch.read()})
         os._exit(0)
-    while os.waitpid(child, os.WNOHANG) == (0, 0):
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
         if monotonic() > until:
-            os.kill(child, 9)
+            os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            break
+            _write(result, {"reason": LATE})
+            return
         sleep(_LOOK_S)
-    files.put_back(kept)
+    if not result.exists():
+        _write(result, {"died": ended_by(os.waitstatus_to_exitcode(ended[1])), "call": around.reached})
+
+
+def ended_by(code: int) -> str:
+    """The end of a process, in words.
+
+    >>> ended_by(3), ended_by(-11)
+    ('its process exited with status 3', 'its process was ended by SIGSEGV')
+    """
+    if code >= 0:
+        return f"its process exited with status {code}"
+    names = {one.value: one.name for one in signal.Signals}
+    return f"its process was ended by {names.get(-code, f'signal {-code}')}"
 
 
 def _write(path: Path, found: dict[str, Any]) -> None:

@@ -1,7 +1,9 @@
 """The surroundings of an environment, made equal for every play: generators, clock, process id, entropy.
 
 Only a process of the check's own is changed, and before it imports the environment. The standard library keeps the real
-clock and process id: its waits and its processes depend on them.
+clock and process id: its waits and its processes depend on them. Functions of modules are replaced, and no types:
+compiled modules rely on their layout. So `datetime.now()` and an unseeded `random.Random()` are not equal for every
+play. A watched play notes who calls them.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from mmap import mmap
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,12 +26,19 @@ from typing import Any
 from reactorlib.gymnasium import generators
 
 OUTSIDE = ("time", "process id", "entropy")
+WATCHED = "watched"  # a surrounding that changes nothing
 _PLACES = 3  # of a culprit, that are kept
 _NO_PROCESS = 1 << 22  # Linux numbers its processes below
 _OURS = str(Path(__file__).resolve().parents[2])
 _LIBRARY = sysconfig.get_paths()["stdlib"]
 _OF_GENERATORS = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "torch"))
 monotonic = time.monotonic  # the real one
+# Functions that read the surroundings themselves, and so not what the check has put there.
+_UNCONTROLLED: dict[Any, str] = {
+    os.getrandom: "entropy", os.getppid: "process id", os.times: "time", time.clock_gettime: "time",
+    time.clock_gettime_ns: "time", time.localtime: "time", time.gmtime: "time", time.ctime: "time",
+    time.asctime: "time", time.strftime: "time",
+}  # fmt: skip
 
 
 def is_library(file: str) -> bool:
@@ -36,12 +46,16 @@ def is_library(file: str) -> bool:
     return file.startswith(("<frozen", _LIBRARY)) and "site-packages" not in file
 
 
+def _is_foreign(file: str) -> bool:
+    """Whether a file is the standard library's, or NumPy's or torch's, or ours."""
+    return is_library(file) or file.startswith(_OURS) or any(part in file for part in _OF_GENERATORS)
+
+
 def place(frame: FrameType | None) -> str | None:
-    """The innermost line of a stack that is neither the standard library's, nor NumPy's or torch's, nor ours."""
+    """The innermost line of a stack that is not foreign."""
     while frame is not None:
         file = frame.f_code.co_filename
-        foreign = is_library(file) or file.startswith(_OURS) or any(part in file for part in _OF_GENERATORS)
-        if not foreign:
+        if not _is_foreign(file):
             path = Path(file)
             near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             return f"{near}:{frame.f_lineno}"
@@ -56,6 +70,7 @@ class Surroundings:
         self.changed = changed
         self.places: dict[str, dict[str, None]] = defaultdict(dict)
         self._noted: set[Any] = set()
+        self._reached = mmap(-1, 8)  # shared with the process that forks the plays
         self.begin()
 
     def begin(self, *more: str) -> None:
@@ -66,6 +81,20 @@ class Surroundings:
             self._now_ns += 98_765_432_123_456
         for name in generators.GENERATORS:
             generators.seed_all(1 if name in self._changed else 0, (name,))
+
+    def forget(self) -> None:
+        """Keep no line that has asked until now."""
+        self.places.clear()
+        self._noted.clear()
+
+    @property
+    def reached(self) -> int:
+        """The call that the environment which is judged has begun last, 0 being reset."""
+        return int.from_bytes(self._reached[:], "little")
+
+    @reached.setter
+    def reached(self, call: int) -> None:
+        self._reached[:] = call.to_bytes(8, "little")
 
     def disturb(self) -> None:
         """Before each call of the environment: reseed the generators that are changed."""
@@ -101,7 +130,6 @@ class Surroundings:
     def install(self) -> None:
         """Let this process find them."""
         self._install_clock()
-        self._install_dates()
         os.getpid = self._asked(
             "process id", os.getpid, lambda: _NO_PROCESS + (7_777 if "process id" in self._changed else 1_111)
         )
@@ -113,13 +141,8 @@ class Surroundings:
             return b"".join(blake2b(key, salt=b"%d" % part).digest() for part in range(size // 64 + 1))[:size]
 
         os.urandom = vars(random)["_urandom"] = entropy
-        seed = random.Random.seed
-
-        def seeded(of: random.Random, a: Any = None, version: int = 2) -> None:
-            seed(of, int.from_bytes(entropy(32), "little") if a is None else a, version)
-
-        setattr(random.Random, "seed", seeded)  # noqa: B010  # mypy knows it by its overloads
-        random.seed = vars(random)["_inst"].seed
+        if WATCHED in self.changed:
+            sys.setprofile(self._watch)
 
     def _install_clock(self) -> None:
         for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
@@ -143,25 +166,20 @@ class Surroundings:
 
         return ask
 
-    def _install_dates(self) -> None:
-        real: Any = dt.datetime
-        seconds = self._asked("time", time.time, lambda: self.now_ns() / 1e9)
+    def _watch(self, frame: FrameType, event: str, called: Any) -> None:
+        """A profiler that notes who reads what is not controlled: it is of a type, or of a function in C."""
+        if event == "c_call":
+            culprit = "time" if _asks_the_date(called) else _UNCONTROLLED.get(called)
+            if culprit is not None and not _is_foreign(frame.f_code.co_filename):
+                self.note(f"{WATCHED} {culprit}", frame)
+        elif event == "call" and frame.f_code is random.Random.seed.__code__ and frame.f_locals["a"] is None:
+            asker: FrameType | None = frame
+            while asker is not None and asker.f_code.co_filename == random.__file__:
+                asker = asker.f_back
+            if asker is not None and not _is_foreign(asker.f_code.co_filename):
+                self.note(f"{WATCHED} entropy", asker)
 
-        class OfAll(type):
-            def __instancecheck__(cls, value: object) -> bool:
-                return isinstance(value, real)
 
-        class Datetime(real, metaclass=OfAll):  # type: ignore[misc]
-            @classmethod
-            def now(cls, tz: Any = None) -> Any:
-                return cls.fromtimestamp(seconds(), tz)
-
-            @classmethod
-            def utcnow(cls) -> Any:
-                return cls.fromtimestamp(seconds(), dt.UTC).replace(tzinfo=None)
-
-            today = now
-
-        Datetime.__name__ = Datetime.__qualname__ = "datetime"
-        Datetime.__module__ = "datetime"
-        vars(dt)["datetime"] = Datetime
+def _asks_the_date(called: Any) -> bool:
+    of = getattr(called, "__self__", None)
+    return isinstance(of, type) and issubclass(of, dt.datetime) and called.__name__ in ("now", "utcnow")

@@ -18,9 +18,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-_SCRATCH = Path(tempfile.gettempdir()) / f"culprits-{os.getuid()}"
+SCRATCH = Path(tempfile.gettempdir()) / f"culprits-{os.getuid()}"
 _of_the_module = np.random.default_rng(0)
-_made_at_import = random.Random()  # of entropy in C
 
 
 class Walk(gymnasium.Env[Any, Any]):
@@ -55,7 +54,6 @@ DRAWS: dict[str, Callable[[Walk], float]] = {
     "UsesRandom": lambda _self: drawn(),
     "UsesNumpy": lambda _self: np.random.rand(),  # noqa: NPY002
     "DrawsFromItsModule": lambda _self: _of_the_module.random(),
-    "WasSeededAtImport": lambda _self: _made_at_import.random(),
     "ReadsTheTime": lambda _self: time.time() % 1,
     "ReadsTheDate": lambda _self: dt.datetime.now().microsecond,  # noqa: DTZ005
     "UsesItsProcess": lambda _self: os.getpid() % 97,
@@ -136,8 +134,20 @@ class NamesItself(Walk):
         return self._observed(), {}
 
 
+class MakesARandom(Walk):
+    """Each episode has a generator that the system seeds, in C."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.own = random.Random()
+        return self._observed(), {}
+
+    def draw(self) -> float:
+        return self.own.random()
+
+
 class ContinuesAFile(Walk):
-    path = _SCRATCH / "progress"
+    path = SCRATCH / "progress"
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         super().reset(seed=seed)
@@ -145,6 +155,29 @@ class ContinuesAFile(Walk):
         known = len(self.path.read_text()) if self.path.exists() else 0
         self.path.write_text("x" * (known + 1))
         self.at = float(known)
+        return self._observed(), {}
+
+
+class LooksForAFile(Walk):
+    """The first play differs from all later ones. It reads nothing."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        SCRATCH.mkdir(exist_ok=True)
+        path = SCRATCH / "found"
+        self.at = float(path.exists())
+        path.touch()
+        return self._observed(), {}
+
+
+class GrowsAFile(ContinuesAFile):
+    """The first plays are alike."""
+
+    path = SCRATCH / "grown"
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.at = float(self.at > 6)
         return self._observed(), {}
 
 
@@ -180,10 +213,25 @@ class PacesItself(Walk):
 
 class WritesALog(Walk):
     def step(self, action: Any) -> Any:
-        _SCRATCH.mkdir(exist_ok=True)
-        with (_SCRATCH / "log").open("a") as file:
+        SCRATCH.mkdir(exist_ok=True)
+        with (SCRATCH / "log").open("a") as file:
             print(dt.datetime.now(), os.getpid(), action, file=file)  # noqa: DTZ005
         return super().step(action)
+
+
+class KeepsATable(Walk):
+    """Its compiled modules crash on types that are not Python's own."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        import pandas as pd
+
+        super().reset(seed=seed)
+        self.table = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=3), "x": self.np_random.random(3)})
+        return self._observed(), {}
+
+    def draw(self) -> float:
+        self.table["x"] *= 0.5
+        return float(self.table["x"].sum() + self.table["day"].iloc[-1].day)
 
 
 class HasItsOwnRandom(Walk):
@@ -232,6 +280,13 @@ class DrawsForNothing(Walk):
     def step(self, action: Any) -> Any:
         np.random.rand()  # noqa: NPY002
         return super().step(action)
+
+
+class TellsTheDate(Walk):
+    """In infos, where it is no fault. The check does not control it."""
+
+    def info(self) -> dict[str, Any]:
+        return {"now": dt.datetime.now()}  # noqa: DTZ005
 
 
 def recorded() -> Any:

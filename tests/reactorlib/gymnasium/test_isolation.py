@@ -1,10 +1,13 @@
 """The check of an environment names what it depends on, and accuses nobody else."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +40,10 @@ GUILTY = {
     "HashesAName": "hash order",
     "HasNoSeed": "entropy",
     "NamesItself": "entropy",
+    "MakesARandom": "entropy",
     "ContinuesAFile": "files",
+    "LooksForAFile": "files",
+    "GrowsAFile": "files",
     "KeepsItsEpisode": "reset",
     "MindsItsThread": "threads",
     "UsesItsAddress": "other",
@@ -53,6 +59,13 @@ def some_slow(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=() if name in QUICK else SLOW, id=name.rpartition(":")[2]) for name in names]
 
 
+@pytest.fixture(autouse=True)
+def scratch() -> Iterator[None]:
+    shutil.rmtree(culprits.SCRATCH, ignore_errors=True)
+    yield
+    shutil.rmtree(culprits.SCRATCH, ignore_errors=True)
+
+
 @pytest.mark.parametrize("name", some_slow(GUILTY))
 def test_the_culprit_is_named_and_no_other(name: str) -> None:
     found = check_isolation(f"{HERE}:{name}", steps=40, limit_s=110)
@@ -65,7 +78,7 @@ def test_the_culprit_is_named_and_no_other(name: str) -> None:
 CLEAN = [
     *("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Blackjack-v1", "Taxi-v4", "ale_py:ALE/Pong-v5"),
     *(f"{HERE}:{name}" for name in ("Walk", "PacesItself", "WritesALog", "HasItsOwnRandom", "SharesATable", "SortsASet",
-                                    "TellsTheTime", "DrawsForNothing", "recorded")),
+                                    "TellsTheTime", "TellsTheDate", "DrawsForNothing", "KeepsATable", "recorded")),
 ]  # fmt: skip
 
 
@@ -77,9 +90,17 @@ def test_nobody_is_accused_falsely(name: str) -> None:
     assert found.remedy == "none"
 
 
-def test_an_environment_that_was_imported_with_a_seed_of_the_system_is_found() -> None:
-    found = check_isolation(f"{HERE}:WasSeededAtImport", steps=5, limit_s=110)
+def test_an_environment_that_was_imported_with_a_seed_of_the_system_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "seeded.py"
+    path.write_text(
+        "import random\n"
+        "from tests.reactorlib.gymnasium.culprits import Walk\n"
+        "made = random.Random()\n"
+        "class Seeded(Walk):\n    def draw(self):\n        return made.random()\n"
+    )
+    found = check_isolation(f"{path}:Seeded", steps=5, limit_s=110)
     assert found.culprits == ("entropy", "class or module state")
+    assert found.findings[0].places == (f"{path}:3",)
 
 
 def test_what_differs_in_infos_alone_is_told_and_no_fault() -> None:
@@ -110,34 +131,36 @@ def test_the_check_ends_in_time_and_leaves_no_process() -> None:
 
 
 class Leaving(culprits.Walk):
-    """Changes files, and leaves a program that runs on."""
+    """Leaves a program that runs on."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.folder = folder
         subprocess.Popen(["sleep", "60"])
 
-    def step(self, action: Any) -> Any:
-        (self.folder / "old").write_text("changed")
-        (self.folder / "new").write_text("")
-        (self.folder / "gone").unlink(missing_ok=True)
-        (self.folder / "folder").mkdir(exist_ok=True)
-        shutil.rmtree(self.folder / "tree", ignore_errors=True)
-        (self.folder / "tree").mkdir(exist_ok=True)  # several play at once
-        return super().step(action)
 
-
-def test_files_generators_and_processes_are_as_before(tmp_path: Path) -> None:
-    contents = {"old": "kept", "gone": "kept", "leaf": "kept", "tree": ""}
-    (tmp_path / "tree").mkdir()
-    for name in ("old", "gone", "tree/leaf"):
-        (tmp_path / name).write_text("kept")
+def test_generators_and_processes_are_as_before() -> None:
     generators_before, processes = generators.forms(), {one.pid for one in psutil.process_iter()}
-    assert check_isolation(partial(Leaving, tmp_path), steps=3, limit_s=110).is_isolated
-    assert {path.name: "" if path.is_dir() else path.read_text() for path in tmp_path.rglob("*")} == contents
+    assert check_isolation(Leaving, steps=3, limit_s=110).is_isolated
     assert generators.forms() == generators_before
     left = [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "60"]]
     assert {one.pid for one in left} <= processes
+
+
+def test_types_of_the_interpreter_are_as_they_were() -> None:
+    program = """if True:
+        import datetime, decimal, random, sys, threading, time, uuid
+        from reactorlib.gymnasium.isolation.surroundings import OUTSIDE, Surroundings
+
+        def types():
+            named = [(at, of) for at, module in sorted(sys.modules.items()) for of in [*vars(module).items()]]
+            return {(at, name): (id(of), {key: id(part) for key, part in vars(of).items()})
+                    for at, (name, of) in named if isinstance(of, type)}
+
+        before = types()
+        Surroundings(OUTSIDE).install()
+        assert types() == before
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_an_environment_that_fails_alone_cannot_be_checked() -> None:
@@ -146,6 +169,40 @@ def test_an_environment_that_fails_alone_cannot_be_checked() -> None:
 
     with pytest.raises(RuntimeError, match="fails alone: ZeroDivisionError: by nought"):
         check_isolation(make)
+
+
+class Dying(culprits.Walk):
+    """Ends its process in the third step, by a signal or with a status, or only in a thread."""
+
+    def __init__(self, code: int, in_threads: bool = False) -> None:
+        super().__init__()
+        self.code, self.in_threads = code, in_threads
+
+    def step(self, action: Any) -> Any:
+        if self.steps == 2 and (threading.current_thread() is not threading.main_thread()) == self.in_threads:
+            if self.code > 0:
+                os._exit(self.code)
+            signal.raise_signal(-self.code)
+        return super().step(action)
+
+
+@pytest.mark.parametrize(("code", "end"), [(-signal.SIGSEGV, "was ended by SIGSEGV"), (3, "exited with status 3")])
+def test_a_process_that_ends_says_how(code: int, end: str) -> None:
+    with pytest.raises(RuntimeError, match=f"fails alone: its process {end} in step 3"):
+        check_isolation(partial(Dying, code))
+    found = check_isolation(partial(Dying, code, in_threads=True), steps=5, limit_s=110)
+    assert [(one.culprit, one.part) for one in found.findings] == [("threads", f"process (its process {end})")]
+
+
+@pytest.mark.parametrize(
+    ("line", "end"), [("os._exit(0)", "exited with status 0"), ("sys.exit(0)", "SystemExit: 0"),
+                      ("os.abort()", "ended by SIGABRT"), ("os._exit(1)", "exited with status 1")]
+)  # fmt: skip
+def test_a_process_that_ends_at_import_says_how(tmp_path: Path, line: str, end: str) -> None:
+    path = tmp_path / "ending.py"
+    path.write_text(f"import os, sys\n{line}\n")
+    with pytest.raises(RuntimeError, match=f"it cannot be imported(.|\n)*{end}"):
+        check_isolation(f"{path}:make")
 
 
 def test_a_file_named_as_a_loaded_module_does_not_replace_it(tmp_path: Path) -> None:
