@@ -9,11 +9,10 @@ Owns the names that the sampling workloads take as `env`:
   observation of bytes
 """
 
+import contextlib
 import copy
 import difflib
 import hashlib
-import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -22,12 +21,17 @@ from types import ModuleType
 from typing import Any
 
 import gymnasium
+import numpy as np
 
+from reactorlib.tool import user_module
+from reactorlib.tool.standard_output import to_stderr
 from workloads import made_up
 from workloads.all_agents import AllAgents
 from workloads.parameter import ParameterError
 
 MADE_UP = "busy:"
+_NOTEBOOK = ".ipynb"
+_NEAR = 0.75  # names of files that are more alike than this are hints; missing.py and sibling.py have 0.7
 _EXPECTED = "expected an id that it registers, or a function or class that makes an environment"
 
 
@@ -38,7 +42,7 @@ def whole(name: str) -> str:
 
 
 def known(name: str) -> bool:
-    """Whether there is such an environment; imports the module or file of its name.
+    """Whether there is such an environment; imports the module or file of its name, which prints on standard error.
 
     Raises ParameterError where that fails, or has nothing of the kind.
     """
@@ -48,20 +52,33 @@ def known(name: str) -> bool:
         made_up.parsed(name.removeprefix(MADE_UP))
         return True
     module, colon, inner = name.rpartition(":")
+    if (module or name).endswith(_NOTEBOOK):
+        raise ParameterError(f"env: {_notebook_hint(Path(module or name))}")
     if not colon and name.endswith(".py"):
         raise ParameterError(f"env: {name} is a file; {_EXPECTED}, as in {Path(name).name}:MyEnv")
     if not colon:
         return name in gymnasium.registry
-    imported = _imported(module)
-    if inner not in gymnasium.registry and not callable(getattr(imported, inner, None)):
+    with to_stderr():
+        imported = _imported(module)
+    held = getattr(imported, inner, None)
+    if inner not in gymnasium.registry and not callable(held):
+        made = isinstance(held, gymnasium.Env)
+        what = (
+            ", which is made already"
+            if made
+            else f", which is of type {type(held).__name__}"
+            if held is not None
+            else ""
+        )
         near = _nearest(inner, imported)
-        raise ParameterError(f"env: {module} makes no {inner}; {f'did you mean {near}?' if near else _EXPECTED}")
+        raise ParameterError(f"env: {module} makes no {inner}{what}; {f'did you mean {near}?' if near else _EXPECTED}")
     return True
 
 
 def _nearest(name: str, module: ModuleType) -> str:
     """The class or function that a module defines whose name is most like this one; else its only environment."""
-    own = {key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
+    own = {key for key, value in vars(module).items()
+           if callable(value) and getattr(value, "__module__", "") == module.__name__}  # fmt: skip
     near = difflib.get_close_matches(name, own, n=1, cutoff=0.6)
     classes = [
         key for key in own if isinstance(vars(module)[key], type) and issubclass(vars(module)[key], gymnasium.Env)
@@ -105,9 +122,15 @@ def check(made: gymnasium.Env[Any, Any], seed: int) -> None:
             raise ParameterError(
                 f"env: {type(made.unwrapped).__name__} has no {name}; expected a gymnasium.spaces.Space"
             )
-    _check_tuple(made, "reset(seed=...)", made.reset(seed=seed), "observation, info")
+    reset, step = "reset(seed=...)", "step()"
+    begun = made.reset(seed=seed)
+    _check_tuple(made, reset, begun, "observation, info")
+    _check_observation(made, reset, begun[0])
     told = made.step(random_actions(made, seed)())
-    _check_tuple(made, "step()", told, "observation, reward, terminated, truncated, info")
+    _check_tuple(made, step, told, "observation, reward, terminated, truncated, info")
+    _check_observation(made, step, told[0])
+    if not isinstance(made, AllAgents):
+        _check_reward(made, told[1])
     made.close()
 
 
@@ -119,6 +142,26 @@ def _check_tuple(made: gymnasium.Env[Any, Any], what: str, told: Any, expected: 
             f"env: {type(made.unwrapped).__name__}.{what} returned {got}; Gymnasium 1 expects {expected} (Gym before "
             "0.26 had others)"
         )
+
+
+def _check_observation(made: gymnasium.Env[Any, Any], what: str, observation: Any) -> None:
+    expected, got = made.observation_space.shape, np.shape(observation)
+    if isinstance(made.observation_space, gymnasium.spaces.Box) and got != expected:
+        raise ParameterError(
+            f"env: {type(made.unwrapped).__name__}.{what} returned an observation of shape {got}; its "
+            f"observation_space has shape {expected}"
+        )
+
+
+def _check_reward(made: gymnasium.Env[Any, Any], reward: Any) -> None:
+    if np.shape(reward) == ():
+        with contextlib.suppress(TypeError, ValueError):
+            float(reward)
+            return
+    raise ParameterError(
+        f"env: {type(made.unwrapped).__name__}.step() returned the reward {reward!r}, which is "
+        f"a {type(reward).__name__} of shape {np.shape(reward)}; expected a number, as in float(reward)"
+    )
 
 
 def _as_gymnasium(name: str, made: Any) -> gymnasium.Env[Any, Any]:
@@ -145,42 +188,39 @@ def random_actions(environment: gymnasium.Env[Any, Any], seed: int) -> Callable[
 def _imported(module: str) -> ModuleType:
     """The module of this name or file."""
     try:
-        return _of_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+        return _of_file(Path(module)) if module.endswith(".py") else user_module.module(module)
     except FileNotFoundError as error:
         if error.filename != module:
-            raise ParameterError(_failed(module, error)) from error
-        path = Path(module)
-        near = difflib.get_close_matches(path.name, [one.name for one in path.parent.glob("*.py")], n=1)
-        raise ParameterError(f"env: no file {module}" + (f"; did you mean {near[0]}?" if near else "")) from error
+            raise ParameterError(f"env: {user_module.failure(module, error)}") from error
+        raise ParameterError(f"env: no file {module}{_hint_of_file(Path(module))}") from error
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
-            raise ParameterError(_failed(module, error)) from error
+            raise ParameterError(f"env: {user_module.failure(module, error)}") from error
         raise ParameterError(
             f"env: no module {module}; a file is named with its suffix, as in {module.rpartition('.')[2]}.py:MyEnv, "
             f"and a package has to be installed into {sys.prefix}"
         ) from error
-    except Exception as error:
-        raise ParameterError(_failed(module, error)) from error
+    except (Exception, SystemExit) as error:
+        raise ParameterError(f"env: {user_module.failure(module, error)}") from error
 
 
-def _failed(module: str, error: Exception) -> str:
-    return f"env: {module} cannot be imported: {' '.join(f'{type(error).__name__}: {error}'.split())}"
+def _hint_of_file(path: Path) -> str:
+    """The end of a message about a file that is missing: the nearest name beside it, or its folder."""
+    if path.with_suffix(_NOTEBOOK).exists():
+        return f"; {_notebook_hint(path.with_suffix(_NOTEBOOK))}"
+    if not path.parent.is_dir():
+        return f": there is no folder {path.parent}"
+    near = difflib.get_close_matches(path.name, [one.name for one in path.parent.glob("*.py")], n=1, cutoff=_NEAR)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _notebook_hint(path: Path) -> str:
+    return f"a notebook cannot be imported: save it as a file first, jupyter nbconvert --to script {path}"
 
 
 def _of_file(path: Path) -> ModuleType:
     """Load a file as a module whose name is the same in every process, because values of its classes are pickled."""
-    name = f"environment_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = sys.modules[name] = importlib.util.module_from_spec(spec)
-        beside = str(path.parent)
-        if beside not in sys.path:
-            sys.path.append(beside)  # for what it imports from there
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-    return sys.modules[name]
+    beside = str(path.parent)
+    if beside not in sys.path:
+        sys.path.append(beside)  # for what it imports from there
+    return user_module.module(f"environment_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}", path)

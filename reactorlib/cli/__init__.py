@@ -11,22 +11,24 @@ examples:
   python -m reactorlib run examples/powers.py:Powers --set rounds=5
   python -m reactorlib run examples/rl_pipeline.lf --n 4
 
-exit codes: 0 done, 1 the program has a fault or failed, 2 the call makes no sense, 130 interrupted
+exit codes: 0 done, 1 the program has a fault or failed, 2 the call makes no sense or standard output cannot be
+written, 130 interrupted, 141 the reader of standard output left early
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from reactorlib.cli import check, check_isolation, graph, new, replay, run, seeds, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
-from reactorlib.cli.run import speaks, spelled_out
+from reactorlib.cli.run import prints, speaks, spelled_out
 from reactorlib.cli.target import add_parameters, option
 from reactorlib.errors import ReactionError, ReactorError, RunError, meant
+from reactorlib.tool import standard_output
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -45,6 +47,7 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(MISUSED)
 
 
+@standard_output.ended
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -58,20 +61,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = command._option_string_actions
         command.error(fault + (": it belongs after the command" if rest[0] in known else meant(rest[0], known)))
     try:
-        result: Result = options.run(options)
+        with nullcontext() if prints(options) else standard_output.to_stderr():
+            result: Result = options.run(options)
         if speaks():
             show(result, options.json)
-            sys.stdout.flush()
         return FAULTY if result.faults or result.failed else DONE
     except (UsageError, RunError, ModuleNotFoundError) as error:  # without Gymnasium its commands have no module
         return _complain(error, MISUSED)
     except ReactorError as error:
+        if standard_output.fault():  # which a reaction met when it printed
+            return FAULTY
         if isinstance(error, ReactionError) and error.__cause__ is not None and speaks():
             show_traceback(error.__cause__)
         return _complain(error, FAULTY)
-    except BrokenPipeError:  # the reader of our output, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     except KeyboardInterrupt:
         return _complain(options.interrupted, INTERRUPTED)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from reactorlib.cli.output import Result, complain
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> Result:
 
 
 def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResult]:
-    """Run the program that the options name. With --json its own output goes to standard error."""
+    """Run the program that the options name."""
     together: AbstractContextManager[None] = nullcontext()
     if options.executor == "mpi":  # if one rank cannot make the program, none runs it
         from reactorlib.mpi.ranks import joined  # for this executor only
@@ -67,10 +67,12 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     names = ("timeout", "fast", "keepalive", "executor", "workers", "library_threads")
     given = {name: getattr(options, name) for name in names}
     asked = {**{name: value for name, value in given.items() if value is not None}, **_asked_by(program, options)}
-    # Standard output is for the JSON; a program that runs in other processes still prints where it likes.
-    with redirect_stdout(sys.stderr if options.json else sys.stdout):
-        result = run_program(program, **asked, trace=trace)
-    return program, result
+    return program, run_program(program, **asked, trace=trace)
+
+
+def prints(options: argparse.Namespace) -> bool:
+    """Whether standard output is also the program's: where it runs, unless the result is JSON."""
+    return hasattr(options, "fast") and not options.json
 
 
 def speaks() -> bool:

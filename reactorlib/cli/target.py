@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib
-import importlib.util
 import inspect
 import os
 import re
 import sys
-import traceback
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +19,7 @@ from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import meant
 from reactorlib.tag import UNITS, Time
+from reactorlib.tool import user_module
 
 _MAIN = "Main"  # the default among several classes of a module
 _TIME = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(UNITS)})")
@@ -99,25 +97,18 @@ def _module(place: str, is_file: bool) -> ModuleType:
     path = Path(place)
     sys.path.insert(0, str(path.resolve().parent if is_file else Path.cwd()))
     try:
-        return _from_file(path) if is_file else importlib.import_module(place)
+        return _from_file(path) if is_file else user_module.module(place)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and f"{place}.".startswith(f"{error.name}."):
             fault = f"no module named {place!r} on the path; a file is given as path/to/file.py:Class"
             raise UsageError(fault) from error
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        known = isinstance(error, ModuleNotFoundError | SyntaxError)  # the message says where
-        line = "" if known else f" ({at.filename}:{at.lineno})"
-        what = ": ".join(word for word in (type(error).__name__, str(error)) if word)
-        raise UsageError(f"{place} cannot be imported: {what}{line}") from error
+        raise UsageError(user_module.failure(place, error)) from error
 
 
 def _from_file(path: Path) -> ModuleType:
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_program"
-    spec: Any = importlib.util.spec_from_file_location(name, path)  # not None, as the file ends with .py
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # before it runs: dataclasses and pickle look there
-    spec.loader.exec_module(module)
-    return module
+    sys.modules.pop(name, None)
+    return user_module.module(name, path)
 
 
 def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:

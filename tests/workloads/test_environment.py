@@ -12,6 +12,7 @@ import pytest
 from gymnasium.envs.classic_control import CartPoleEnv
 from gymnasium.utils.env_checker import check_env
 
+from reactorlib.gymnasium.isolation import check_isolation
 from workloads import environment
 from workloads.all_agents import AllAgents
 from workloads.gym_sampling import on_reactors, on_serial
@@ -78,7 +79,9 @@ def there(tmp_path, monkeypatch):
     (tmp_path / "broken.py").write_text("import nowhere_to_be_found")
     (tmp_path / "own.py").write_text(FILE)
     (tmp_path / "of_its_class.py").write_text(OF_ITS_CLASS)
-    (tmp_path / "one.py").write_text("import gymnasium\nclass OnlyOne(gymnasium.Env): ...\n")
+    (tmp_path / "one.py").write_text("import gymnasium\nclass OnlyOne(gymnasium.Env): ...\nenv = OnlyOne()\n")
+    (tmp_path / "ends.py").write_text("raise SystemExit(0)\n")
+    (tmp_path / "book.ipynb").touch()
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     yield tmp_path
@@ -141,7 +144,13 @@ def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_kn
         ("broken.py:make", "broken.py cannot be imported: ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("missing.py:make", "/missing.py"),
         ("onw.py:make_env", "/onw.py; did you mean own.py?"),
-        ("own.py:nothing", "own.py makes no nothing; expected an id that it registers"),
+        ("own.py:nothing", "own.py makes no nothing, which is of type int; expected an id that it registers"),
+        ("one.py:env", "one.py makes no env, which is made already; did you mean OnlyOne?"),
+        ("far.py:make_env", "/far.py"),
+        ("no/folder/own.py:make_env", "/no/folder"),
+        ("book.ipynb:Tiny", "a notebook cannot be imported: save it as a file first, jupyter nbconvert --to script"),
+        ("book.py:Tiny", "a notebook cannot be imported: save it as a file first, jupyter nbconvert --to script"),
+        ("ends.py:make_env", 'ends.py:1): put what only a script does under if __name__ == "__main__":'),
         ("own.py:Onw", "own.py makes no Onw; did you mean Own?"),
         ("one.py:make_env", "one.py makes no make_env; did you mean OnlyOne?"),
         ("own.py", "own.py is a file; expected an id that it registers, or a function or class that makes"),
@@ -158,6 +167,37 @@ def test_what_is_no_environment_is_refused_in_one_line(there, name, words):
     assert str(refusal.value).startswith("env: ")
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_file_whose_name_is_not_alike_is_no_hint(there):
+    (there / "sibling.py").touch()
+    with pytest.raises(ParameterError) as refusal:
+        Task(env="missing.py:Tiny")
+    assert str(refusal.value) == f"env: no file {there}/missing.py"
+
+
+def test_an_environment_of_a_file_that_takes_long_to_import_is_not_accused_of_minding_its_thread(there):
+    (there / "slow.py").write_text("import time\ntime.sleep(0.1)\nfrom gymnasium.envs.classic_control import *\n")
+    found = check_isolation(Task(env="slow.py:CartPoleEnv").make_environment, steps=5, limit_s=110)
+    assert (found.findings, found.unchecked) == ((), ())
+
+
+def test_an_environment_that_a_file_registers_can_be_checked(there):
+    (there / "registers.py").write_text(OF_ITS_CLASS + 'import gymnasium\ngymnasium.register("Own-v0", OneSpace)\n')
+    try:
+        found = check_isolation(Task(env="registers.py:Own-v0").make_environment, steps=5, limit_s=110)
+    finally:
+        gymnasium.registry.pop("Own-v0", None)
+    assert (found.findings, found.unchecked) == ((), ())
+
+
+@pytest.mark.parametrize("target", ["stdout", "a process", "C"])
+def test_what_a_file_prints_when_it_is_imported_goes_to_standard_error(there, capfd, target):
+    prints = {"stdout": "print('word')", "a process": "import os; os.system('echo word')",
+              "C": "import ctypes; ctypes.CDLL(None).printf(b'word')"}  # fmt: skip
+    (there / "prints.py").write_text(f"{prints[target]}\nfrom gymnasium.envs.classic_control import *\n")
+    Task(env="prints.py:CartPoleEnv")
+    assert [text.strip() for text in capfd.readouterr()] == ["", "word"]
 
 
 @pytest.mark.parametrize(
@@ -203,12 +243,40 @@ class NoSpace(CartPoleEnv):
         del self.action_space
 
 
+class WrongShape(CartPoleEnv):
+    def step(self, action):
+        observation, *rest = super().step(action)
+        return observation.reshape(4, 1), *rest
+
+
+class Rewards(CartPoleEnv):
+    def __init__(self, reward):
+        super().__init__()
+        self.reward = reward
+
+    def step(self, action):
+        observation, _, *rest = super().step(action)
+        return observation, self.reward, *rest
+
+
 @pytest.mark.parametrize(
     ("made", "words"),
     [
         (OldStep, "env: OldStep.step() returned 4 values; Gymnasium 1 expects observation, reward, terminated, trunc"),
         (OldReset, "env: OldReset.reset(seed=...) returned a ndarray; Gymnasium 1 expects observation, info"),
         (NoSpace, "env: NoSpace has no action_space; expected a gymnasium.spaces.Space"),
+        (
+            WrongShape,
+            "env: WrongShape.step() returned an observation of shape (4, 1); its observation_space has shape (4,",
+        ),
+        (
+            lambda: Rewards(np.ones(1)),
+            "env: Rewards.step() returned the reward array([1.]), which is a ndarray of shape (1",
+        ),
+        (
+            lambda: Rewards(None),
+            "env: Rewards.step() returned the reward None, which is a NoneType of shape (); expected a",
+        ),
     ],
 )
 def test_what_does_not_do_what_gymnasium_asks_for_is_told_what_that_is(made, words):
@@ -217,8 +285,9 @@ def test_what_does_not_do_what_gymnasium_asks_for_is_told_what_that_is(made, wor
     assert str(refusal.value).startswith(words)
 
 
-def test_what_does_what_gymnasium_asks_for_passes():
-    environment.check(CartPoleEnv(), 0)
+@pytest.mark.parametrize("reward", [1, np.float32(0.5), np.array(0.5), True])
+def test_what_does_what_gymnasium_asks_for_passes(reward):
+    environment.check(Rewards(reward), 0)
 
 
 def test_a_made_up_environment_is_one_and_takes_its_time():

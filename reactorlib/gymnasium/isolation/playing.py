@@ -46,7 +46,7 @@ def played(job: Job) -> dict[tuple[str, ...], Played]:
         raise RuntimeError(f"the check failed:\n{traceback}")
     error = results / IMPORT
     if error.exists():
-        raise RuntimeError(f"it cannot be imported:\n{pickle.loads(error.read_bytes())['error']}")
+        raise RuntimeError(pickle.loads(error.read_bytes())["error"])
     found = {play: results / ".".join(play) for play in job.plays}
     ended = {play: pickle.loads(path.read_bytes()) for play, path in found.items() if path.exists()}
     if len(ended) < len(found) and not is_late:

@@ -6,14 +6,13 @@ It reads its job from standard input.
 from __future__ import annotations
 
 import faulthandler
-import importlib
-import importlib.util
 import os
 import pickle
 import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -24,6 +23,7 @@ import gymnasium
 from reactorlib.gymnasium.isolation import files
 from reactorlib.gymnasium.isolation.plays import Plays
 from reactorlib.gymnasium.isolation.surroundings import Surroundings
+from reactorlib.tool import standard_output, user_module
 
 IMPORT = "import"  # the result of a failed one
 LATE = "no time was left"
@@ -53,14 +53,20 @@ def serve(job: Job) -> None:
     until, folder = monotonic() + job.limit_s, Path(job.folder)
     around, watch = Surroundings(job.changed), files.Watch(folder.parent)
     around.install()
-    for spec in map(pickle.loads, job.specs):
-        gymnasium.registry.setdefault(spec.id, spec)
+    for pickled in job.specs:
+        with suppress(Exception):  # of a class whose module this process cannot find: a play may import it
+            spec = pickle.loads(pickled)
+            gymnasium.registry.setdefault(spec.id, spec)
     if job.torch:
         import torch  # here, not in each play: it takes seconds
+    target: Any = None
     try:
-        plays = Plays(maker(pickle.loads(job.make)), around, job.seed, job.steps, job.box_s)
-    except BaseException:  # noqa: BLE001  # of the environment's module, which may also exit
-        _write(folder / IMPORT, {"error": traceback.format_exc(limit=-3)})
+        target = pickle.loads(job.make)
+        plays = Plays(maker(target), around, job.seed, job.steps, job.box_s)
+    except BaseException as error:  # noqa: BLE001  # of the environment's module, which may also exit
+        of_name = isinstance(target, str)
+        told = user_module.failure(target.rpartition(":")[0], error) if of_name else traceback.format_exc(limit=-3)
+        _write(folder / IMPORT, {"error": told if of_name else f"it cannot be imported:\n{told}"})
         return
     for play in job.plays:
         act, result = getattr(plays, play[0]), folder / ".".join(play)
@@ -131,18 +137,16 @@ def maker(target: str | Callable[[], Any]) -> Callable[[], Any]:
 
 def _module(place: str) -> Any:
     if not place.endswith(".py"):
-        return importlib.import_module(place)
+        return user_module.module(place)
     path = Path(place).resolve()
     sys.path.append(str(path.parent))  # for what it imports from there
     loaded = sys.modules.get(path.stem)
     is_free = loaded is None or getattr(loaded, "__file__", None) == str(path)
     name = path.stem if is_free else f"{path.stem}_program"  # a file may be called random.py
-    spec: Any = importlib.util.spec_from_file_location(name, path)  # not None, as the file ends with .py
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return user_module.module(name, path)
 
 
 def serve_stdin() -> None:
-    """Do the job that standard input has."""
+    """Do the job that standard input has, and end: a thread of the environment's module is not waited for."""
     serve(Job(*pickle.load(sys.stdin.buffer)))
+    standard_output.leave(0)

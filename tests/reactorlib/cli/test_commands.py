@@ -299,7 +299,7 @@ def test_a_module_is_found_on_the_path_and_in_the_current_folder(call, tmp_path,
         ("import nothing_of_that_name\n", "cannot be imported: .*No module named 'nothing_of_that_name'"),
         ("x = 1 / 0\n", r"cannot be imported: ZeroDivisionError: division by zero \(.*broken\.py:2\)"),
         ("x = (\n", r"cannot be imported: SyntaxError: '\(' was never closed \(broken\.py, line 2\)"),
-        ("raise SystemExit\n", "cannot be imported: SystemExit"),
+        ("raise SystemExit\n", r"ends the program when it is imported \(.*broken\.py:2\): put what only a script does"),
     ],
 )
 def test_a_module_that_cannot_be_imported_is_one_line(call, tmp_path, text, complaint):
