@@ -4,6 +4,7 @@ Vectors or pools with an option take turns with a plain one. A line shows the me
 time or speed, and the quartiles. It is for guidance: one start. Vectors are measured in processor time, in one process.
 """
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from reactorlib.gymnasium import Finding, Isolation, ReactorPool, ReactorVectorEnv
+from reactorlib.tool import standard_output
 from workloads import environment
 
 TURNS, POOL_TURNS, BATCHES = 200, 9, 400  # the batches of a pool's turn
@@ -29,7 +31,8 @@ POOLS = {"CartPole-v1": 16, "ale_py:ALE/Pong-v5": 8}  # the environments of a po
 Turns = Mapping[str, Callable[[], float]]  # by way: take a turn, and return its time
 
 
-def main() -> None:
+@standard_output.ended
+def main() -> int:
     """Print a line for each environment and option."""
     for name, rounds in ENVIRONMENTS.items():
         make = [partial(environment.make, name, {})] * ENVS
@@ -47,6 +50,7 @@ def main() -> None:
             for way, (low, middle, high) in quartiles(pools(name, count, Path(directory)), POOL_TURNS).items():
                 speeds = f"{1 / middle:.2f} of the plain pool, quartiles {1 / high:.2f} to {1 / low:.2f}"
                 print(f"{name.rpartition(':')[2]} x {count}, {way}: {speeds}", flush=True)
+    return 0
 
 
 def pools(name: str, count: int, directory: Path) -> Turns:
@@ -99,4 +103,4 @@ def step_ns(make: Callable[[], ReactorPool]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

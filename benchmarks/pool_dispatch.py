@@ -24,6 +24,7 @@ from harness.measure.block import Effort
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from reactorlib.gymnasium import ReactorPool
+from reactorlib.tool import standard_output
 
 POOL = "ReactorPool"
 EFFORT = Effort(sweeps=5, turn_ns=500_000_000, warmup_s=(0.4, 2.0))  # a turn has several resets of 200 ms
@@ -164,6 +165,7 @@ def run(meter: Meter, way: str, series: str) -> None:
     close()
 
 
+@standard_output.ended
 def main(arguments: Sequence[str]) -> int:
     """Measure all series, and print a table."""
     count = int(arguments[0]) if arguments else 5

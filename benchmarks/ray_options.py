@@ -26,6 +26,7 @@ from harness.measure.block import Effort, Measured
 from harness.measure.measured_processes import Subject
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
+from reactorlib.tool import standard_output
 
 Array = npt.NDArray[np.float64]
 PLAIN = "as it is"
@@ -105,6 +106,7 @@ def gain(blocks: Sequence[Mapping[str, Measured]], option: str, plain: str = PLA
     return failure or intervals.ratio_of_turns([block.log_ratios(one[plain], one[option]) for one in blocks])
 
 
+@standard_output.ended
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure every option by backend and size of messages, and print a table of each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ray_options", description=__doc__)

@@ -10,6 +10,7 @@ from statistics import median
 from time import perf_counter
 
 from reactorlib.gymnasium import ReactorVectorEnv
+from reactorlib.tool import standard_output
 from workloads import environment
 
 STEPS = ("busy:2us", "busy:8us", "busy:30us", "busy:200us", "busy:2ms")
@@ -18,7 +19,8 @@ CHOICES = ("inline", "processes", None)
 TURN_S, TURNS = 0.1, 8  # the length of a turn, and the turns of each choice in a start
 
 
-def main(starts: int) -> None:
+@standard_output.ended
+def main(starts: int) -> int:
     """Measure all cells and print the table."""
     print(f"{'step':>10} {'environments':>12} {'chosen':>10} {'inline/s':>10} {'processes/s':>12} {'chosen/best':>11}")
     ratios = []
@@ -32,6 +34,7 @@ def main(starts: int) -> None:
             inline, processes = (n * speeds[choice] for choice in ("inline", "processes"))
             print(f"{name:>10} {n:>12} {chosen:>10} {inline:>10.0f} {processes:>12.0f} {ratios[-1]:>11.2f}", flush=True)
     print(f"median {median(ratios):.2f}, worst {min(ratios):.2f}, {starts} starts")
+    return 0
 
 
 def _start(name: str, n: int, rounds: dict[str | None, list[float]]) -> str:
@@ -63,4 +66,4 @@ def _turn(envs: ReactorVectorEnv) -> float:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 5))

@@ -3,9 +3,8 @@
 PYTHON_ARGCOMPLETE_OK: a shell that argcomplete was activated in completes what is typed.
 """
 
-import sys
-
 from harness.cli.commands import main
+from reactorlib.tool.standard_output import leave
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -179,6 +179,17 @@ def test_no_module_of_the_kernel_imports_itself_by_way_of_others():
     assert len(ended) > 100
 
 
+@pytest.mark.parametrize("package", ["reactorlib/cli", "harness/cli", "benchmarks"])
+def test_every_command_line_says_by_its_status_if_its_output_was_lost(package):
+    found = [(path, node) for path in modules(package) for node in parsed(path).body
+             if isinstance(node, ast.FunctionDef) and node.name == "main"]  # fmt: skip
+    assert found
+    without = [
+        str(path) for path, node in found if "standard_output.ended" not in map(ast.unparse, node.decorator_list)
+    ]
+    assert without == []
+
+
 def test_few_modules_lie_at_the_top_of_the_kernel():
     assert len(list((ROOT / "reactorlib").glob("*.py"))) <= 10
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from reactorlib.tool import standard_output
+
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("tests/reactorlib",)
 RANDOM = "tests/reactorlib/test_equivalence.py::test_programs_of_these_seeds_agree_with_the_interpreter"
@@ -210,6 +212,7 @@ def passes(tests: Sequence[str], checkout: Path) -> bool:
         return False
 
 
+@standard_output.ended
 def main() -> int:
     """Try the mutants that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

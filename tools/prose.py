@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from reactorlib.tool import standard_output
+
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = (
     "README.md", "ARTIFACT.md", "CONTRIBUTING.md", "docs", "reactorlib", "harness", "plots", "workloads", "benchmarks",
@@ -91,6 +93,7 @@ def findings(file: Path) -> Iterator[tuple[int, str, str]]:
                 yield line, rule, sentence
 
 
+@standard_output.ended
 def main(arguments: list[str]) -> int:
     """List the faults of the given places, or of all. Returns 1 if all places break a rule more often than allowed."""
     places = [Path(name) for name in arguments] or [ROOT / name for name in PLACES]

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from benchmarks.kernel_claims import processes
 from benchmarks.kernel_claims.claim import Claim, lines, measured
 from benchmarks.kernel_claims.table import PARTS, TINY, Size
+from reactorlib.tool import standard_output
 
 ONCE = {"start-up": processes.start_up, "memory": processes.memory}
 
 
+@standard_output.ended
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the parts asked for; 1 if a claim fails."""
     about = "Measure what the kernel claims."

@@ -21,6 +21,7 @@ from harness.report.text_table import TextTable
 from harness.stats import judgement
 from harness.stats.intervals import FEW
 from harness.stats.judgement import MIN_EFFECT, Judgement
+from reactorlib.tool import standard_output
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _NONE = "none"
@@ -33,6 +34,7 @@ exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and 
 """
 
 
+@standard_output.ended
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare; the exit status."""
     parsed = options().parse_args(arguments)

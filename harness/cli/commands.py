@@ -1,7 +1,7 @@
 """The commands of `python -m harness`, and their ends.
 
-The exit status is 0, or 1 if a row failed or something became slower. It is 2 for a mistake that one line names, and
-130 after Ctrl-C.
+The exit status is 0, or 1 if a row failed or something became slower. It is 2 for a mistake that one line names, or if
+standard output cannot be written. It is 130 after Ctrl-C, and 141 if the reader of standard output left early.
 """
 
 import argparse
@@ -36,6 +36,7 @@ from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
 from harness.studies.study import Study
+from reactorlib.tool import standard_output
 from workloads.parameter import ParameterError
 
 # Columns of tables where there is no terminal.
@@ -43,6 +44,7 @@ _WIDTH_ELSEWHERE = 180
 _TOO_UNCERTAIN = 3  # exit status of `compare --strict`
 
 
+@standard_output.ended
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -56,15 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             argcomplete.autocomplete(known)
         parsed = known.parse_args(arguments)
         status: int = parsed.command(parsed, arguments)
-        sys.stdout.flush()
     except (UsageError, ParameterError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # The reader of our output has left. Without this the interpreter complains when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
     except OSError as error:
+        if standard_output.fault():
+            raise
         expected = "" if error.errno == errno.ENOSPC else "; expected what can be read and written there"
         named = f"{error.filename}: {error.strerror}{expected}" if error.filename else error.strerror or str(error)
         print(f"harness: {named}", file=sys.stderr)
@@ -77,8 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _output() -> Console:
-    """The console for results."""
-    return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=False)
+    return terminal.output(_WIDTH_ELSEWHERE)
 
 
 def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
@@ -187,15 +185,21 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     from harness.report import page, readme  # import matplotlib
     from harness.report.figures import figure_catalogue
 
-    drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
-    written = page.write(summarised, drawn)
-    for filled in parsed.readme:
-        readme.update(filled, summarised, drawn)
+    written, unwritten = None, None
+    try:
+        drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
+        written = page.write(summarised, drawn)
+        for filled in parsed.readme:
+            readme.update(filled, summarised, drawn)
+    except OSError as error:  # of results that can only be read: the answer is shown first
+        unwritten = error
     console = _output()
     if parsed.full:
         console.print(Markdown(to_markdown(summarised)))
         console.print("\n")
     terminal.show_answer(summarised, written, console)
+    if unwritten is not None:
+        raise unwritten
     return 0
 
 

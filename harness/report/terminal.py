@@ -20,8 +20,22 @@ _SHOWN_DOUBTS = 2
 _COLUMNS = ("against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
-def show_answer(summary: Summary, page: Path, console: Console) -> None:
-    """Print two sentences, a row per workload, noise floor, failures, doubts, the report's place, the next command."""
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the error pass: `main` ends the command, and its status says so."""
+        raise  # noqa: PLE0704  # within the handler of the console
+
+
+def output(width_elsewhere: int) -> Console:
+    """The console for results. `width_elsewhere`: its columns where standard output is no terminal."""
+    return _Output(width=None if sys.stdout.isatty() else width_elsewhere, highlight=False, markup=False)
+
+
+def show_answer(summary: Summary, page: Path | None, console: Console) -> None:
+    """Print two sentences, a row per workload, noise floor, failures, doubts, the report's place, the next command.
+
+    `page`: None if the report could not be written.
+    """
     found = run_answer.answers(summary)
     for sentence in run_answer.sentences(found, summary.cores):
         console.print(Text(sentence))
@@ -38,7 +52,8 @@ def show_answer(summary: Summary, page: Path, console: Console) -> None:
         console.print(Text(f"Failed: {quantity.counted(len(failed), 'backend')} at some point; see the report."))
     for doubt in summary.doubts[:_SHOWN_DOUBTS]:
         console.print(Text(f"Doubt: {doubt}"))
-    console.print(Text(f"Report: {page}"), soft_wrap=True)
+    if page is not None:
+        console.print(Text(f"Report: {page}"), soft_wrap=True)
     console.print(Text(f"Next: {_next_command(summary, found)}"), soft_wrap=True)
 
 

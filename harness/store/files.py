@@ -1,5 +1,6 @@
 """Files of a run's directory: replaced atomically, and JSON that is checked as it is read."""
 
+import codecs
 import json
 import os
 import re
@@ -45,7 +46,7 @@ def read_json(path: Path, kind: Any, remedy: str) -> dict[str, Any]:
     Raises UsageError, which ends with the remedy.
     """
     try:
-        content: dict[str, Any] = msgspec.json.decode(path.read_bytes())
+        content: dict[str, Any] = msgspec.json.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8))
         msgspec.convert(content, kind)
         return content
     except FileNotFoundError:

@@ -60,7 +60,7 @@ class Table(Generic[_Row]):
         path = directory / self.file_name
         try:
             data = path.read_bytes()
-            text = (gzip.decompress(data) if self._compressed else data).decode()
+            text = (gzip.decompress(data) if self._compressed else data).decode("utf-8-sig")  # as others save it
             header, *lines = list(csv.reader(io.StringIO(text, newline=""), strict=True)) or [[]]
         except FileNotFoundError:
             return []

@@ -33,7 +33,7 @@ class Files:
         self._reading.add(path)
         self._paths[str(shown)] = path
         try:
-            file = parse(path.read_text(encoding="utf-8"), str(shown))
+            file = parse(path.read_text(encoding="utf-8-sig"), str(shown))
         except ElaborationError as error:
             self.faults += error.faults
             return

@@ -2,8 +2,9 @@
 
 import argparse
 import json
+import os
 import re
-import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rich.table import Table
 from harness import quantity
 from harness.errors import UsageError
 from harness.measure.measured_processes import SubjectError, call
+from harness.report import terminal
 from harness.store.files import write_json
 from harness.studies.advise import choices
 from harness.studies.advise.answer import Answer
@@ -36,18 +38,33 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     """Measure and answer; the exit status. `console`: for progress. Raises UsageError and ParameterError."""
     task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
+    unwritable = _unwritable(output)
+    if unwritable and parsed.output is not None:
+        raise UsageError(f"{unwritable}; choose another --output")
+    if unwritable:
+        console.print(f"{unwritable}: the answer will be printed only; --output names another directory")
     answer = _measured(task, parsed.seconds, console)
-    output.mkdir(parents=True, exist_ok=True)
-    picture, file = _draw(answer, output), output / "advise.json"
     answered = answer.as_json()
-    write_json(file, answered)
     if parsed.json:
-        print(json.dumps(answered, indent=2))
+        print(json.dumps(answered, indent=2), flush=True)
     else:
-        width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
-        show(answered, Console(width=width, highlight=False, markup=False))
-        print(f"written: {picture}, {file}")
+        show(answered, terminal.output(_WIDTH_ELSEWHERE))
+    if not unwritable:
+        output.mkdir(parents=True, exist_ok=True)
+        picture, file = _draw(answer, output), output / "advise.json"
+        write_json(file, answered)
+        console.print(f"written: {picture}, {file}")
     return 0
+
+
+def _unwritable(directory: Path) -> str:
+    """Why this directory cannot be written to, or made, or nothing. Leaves no file."""
+    there = next(one for one in (directory, *directory.absolute().parents) if os.path.lexists(one))
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return ""
+    except OSError as error:
+        return f"{directory}: cannot be written ({error.strerror})"
 
 
 def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
@@ -56,7 +73,8 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
     try:
         profile = Profile(**call("harness.studies.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
     except SubjectError as error:
-        raise UsageError(f"{env}: {error}") from None
+        told = str(error)  # which names the environment if it is a ParameterError
+        raise UsageError(told if told.startswith("env: ") else f"{env}: {told}") from None
     console.print("checking what it depends on ...")
     try:
         isolation = check_isolation(task.make_environment, seed=task.seed, limit_s=_CHECK_LIMIT_S)

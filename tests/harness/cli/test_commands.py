@@ -1,5 +1,7 @@
 """The command line: its options, and bad input, which costs one line and changes nothing."""
 
+import codecs
+import errno
 import json
 import os
 import signal
@@ -12,6 +14,7 @@ import pytest
 
 from harness.cli.commands import main
 from harness.cli.run_command import end_on_signals
+from harness.report.figures import figure_catalogue
 from harness.store.trial_records import TRIALS
 from tests.reactorlib.scripts import ROOT, python
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -76,6 +79,10 @@ def snapshot(directory):
         (("report", "--export", "bencher", "--readme", "README.md"), "leave out --readme and --all-backends"),
         (("report", "."), "measurements.csv: holds no rows; expected the results of `harness run`"),
         (("advise",), "required: --env"),
+        (
+            ("advise", "--env", "CartPole-v1", "--output", "/dev/null/x"),
+            "/dev/null/x: cannot be written (Not a directory); choose another --output",
+        ),
         (("advise", "--env", "nowhere_at_all:Own-v0"), "env: no module nowhere_at_all"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -177,14 +184,40 @@ def test_an_interpreter_without_what_the_suite_needs_is_told_in_one_line():
     assert done.stderr.endswith("use .venv/bin/python, which `make install` makes\n")
 
 
-def test_a_reader_that_leaves_early_is_no_error(fake):
+def test_a_reader_that_leaves_early_is_a_status_without_words(fake):
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as closed:
         done = subprocess.run(
             [sys.executable, "-m", "harness", "list"], stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False
         )
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_output_that_is_lost_is_one_line(fake):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", "list"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, b"standard output cannot be written: No space left on device\n")
+
+
+def test_a_report_of_results_that_can_only_be_read_shows_the_answer(results, capsys, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "out/figures")
+
+    monkeypatch.setattr(figure_catalogue, "draw", refuse)
+    assert main(["report", "out"]) == 2
+    captured = capsys.readouterr()
+    assert "Noise floor" in captured.out
+    assert captured.err == "harness: out/figures: Permission denied; expected what can be read and written there\n"
+
+
+def test_a_table_that_another_program_saved_with_a_byte_order_mark_is_read(results):
+    path = results / TRIALS.file_name
+    expected = TRIALS.read(results)
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    assert TRIALS.read(results) == expected
 
 
 def test_a_run_under_nohup_outlives_its_terminal():

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,7 @@ from harness.cli.commands import main
 from harness.measure.block import Measured
 from harness.measure.measured_processes import Subject
 from harness.measure.turn import Turn
-from harness.studies.advise import choices
+from harness.studies.advise import advising, choices
 from harness.studies.advise.answer import Answer, label
 from harness.studies.advise.choices import AGAIN, LIMIT, LOOP, POOLED, REACTORS, MeasuredChoices, batched
 from harness.studies.advise.profile import Profile
@@ -184,3 +185,15 @@ def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path
     assert "no licence" in printed[-1]
     assert printed[-1].startswith("harness: ")
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["broken.py"]
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_answer_that_cannot_be_written_is_printed(form, capsys, monkeypatch):
+    made = answer(subject(LOOP, 16_000), subject(REACTORS, 8_000))
+    monkeypatch.setattr(advising, "OUTPUT", Path("/dev/null/advise"))
+    monkeypatch.setattr(advising, "_measured", lambda *_: made)
+    assert main(["advise", "--env", "CartPole-v1", *form]) == 0
+    printed, told = capsys.readouterr()
+    assert next(made.sentences()) in (json.loads(printed)["sentences"] if form else printed.splitlines())
+    assert "cannot be written (Not a directory): the answer will be printed only" in told
+    assert "written:" not in told
