@@ -54,7 +54,7 @@ class RunResult:
     trace: list[TraceRecord] | None = None
     spans: list[Span] | None = None
     digest: str | None = None
-    reason: str = ""  # why executor="auto" chose this one
+    reason: str = ""  # why executor="auto" chose this one, or why "inline" has fewer workers than it was given
     start_method: str = ""  # how worker processes started; empty where there were none
 
 
@@ -75,7 +75,10 @@ def make_executor(coordinator: Coordinator) -> Executor:
     program, options = coordinator.program, coordinator.options
     name, reason = options.executor, ""
     if name == "inline":
-        return Inline(coordinator)
+        alone = Inline(coordinator)
+        if options.workers is not None and options.workers > 1:
+            alone.reason = f"inline has one worker, and workers={options.workers} is for the other executors"
+        return alone
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
     from reactorlib.cpus import available_cpus, gil_enabled
     from reactorlib.executors.threads import Threads

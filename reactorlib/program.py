@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import fields
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -56,6 +57,9 @@ class Program(Elaborated):
         wanted = {known[name] for name in names}
         return [index for index, trigger in enumerate(self.triggers) if trigger.path in wanted]
 
+    def __repr__(self) -> str:
+        return f"<program {self.root.path}: {len(self.instances)} reactors, {len(self.reactions)} reactions>"
+
     def _repr_html_(self) -> str:
         from reactorlib.view.diagram.build import diagram_of
         from reactorlib.view.diagram.html import fragment_text
@@ -78,4 +82,5 @@ def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
       1. Sink.inp: width must be a positive integer, got 0 (...:2)
       2. Sink.hear: trigger 'imp' names no element of Sink: did you mean 'inp'? (...:3)
     """
-    return Program(*elaborated(cls, **parameters))
+    made = elaborated(cls, **parameters)
+    return Program(*(getattr(made, field.name) for field in fields(made)))

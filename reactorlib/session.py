@@ -168,6 +168,8 @@ class Session(Mortal):
     def _ports(self, names: Sequence[str] | None, *, is_input: bool) -> list[BoundPort]:
         """Ports of the main reactor by their names, or all of them."""
         root = self._execution.worker.program.root
+        if isinstance(names, str):
+            raise RunError(f"stepper() takes two sequences of names, such as ({names!r},), got {names!r}")
         known = {p.name: p for p in root.elements.values() if isinstance(p, BoundPort) and p.is_input == is_input}
         for name in names or ():
             if name not in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from operator import index
 from typing import Any, Final, NamedTuple
 
@@ -40,7 +41,12 @@ class Time(int):
 
 def _number(given: float) -> float:
     """An operand as a number of Python's, as NumPy's small ones would overflow."""
-    return index(given) if hasattr(given, "__index__") else float(0 + given)  # a text is none, although float takes it
+    if hasattr(given, "__index__"):
+        return index(given)
+    number = float(0 + given)  # a text is none, although float takes it
+    if not isfinite(number):
+        raise OverflowError(f"a time is finite, got a unit with {number}: for no limit, leave the time out")
+    return number
 
 
 NSEC: Final = Time(1)

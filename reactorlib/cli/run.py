@@ -67,7 +67,10 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     names = ("timeout", "fast", "keepalive", "executor", "workers", "library_threads")
     given = {name: getattr(options, name) for name in names}
     asked = {**{name: value for name, value in given.items() if value is not None}, **_asked_by(program, options)}
-    return program, run_program(program, **asked, trace=trace)
+    result = run_program(program, **asked, trace=trace)
+    if result.executor == options.executor == "inline" and result.reason:
+        complain(f"warning: {result.reason}")
+    return program, result
 
 
 def prints(options: argparse.Namespace) -> bool:

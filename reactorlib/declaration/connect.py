@@ -72,7 +72,7 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     container.connections.append(Connection(*ends, delay, physical, repeat, building.mode, where))
 
 
-def _channels(endpoint: Any, call: str, where: str) -> list[PortChannel]:
+def _channels(endpoint: Any, call: str, where: str, whole: Any = None) -> list[PortChannel]:
     if isinstance(endpoint, BoundPort):
         return endpoint.channels
     if isinstance(endpoint, Ports):
@@ -80,5 +80,9 @@ def _channels(endpoint: Any, call: str, where: str) -> list[PortChannel]:
     if isinstance(endpoint, PortChannel):
         return [endpoint]
     if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
-        return [channel for part in endpoint for channel in _channels(part, call, where)]
-    raise refusal(f"{call} takes ports of reactors, got {endpoint!r}", where)
+        whole = None if isinstance(endpoint, list | tuple) else endpoint  # such as a bank
+        return [channel for part in endpoint for channel in _channels(part, call, where, whole)]
+    instance = getattr(endpoint, "__instance__", None)
+    ports = [name for name, one in instance.elements.items() if isinstance(one, BoundPort)] if instance else []
+    hint = f": name a port of it, {' or '.join(ports)}" if ports else ""
+    raise refusal(f"{call} takes ports of reactors, got {whole or endpoint!r}{hint}", where)

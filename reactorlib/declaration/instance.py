@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, NamedTuple, NoReturn, Self
 
 from reactorlib.declaration.building import building, located
@@ -129,10 +130,20 @@ class Instance:
     faults: list[str] = field(default_factory=list)
     member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
     used: bool = False  # of a root: its reactors have run
+    made_at: tuple[CodeType, int] | None = None  # the code that made it, and the instruction there
 
     def fault(self, text: str, where: str | None) -> None:
         """Note a fault, which is reported when paths are known. `text` follows this reactor's path."""
         self.faults.append(f"{{path}}{text}{located(where)}")
+
+    @property
+    def line(self) -> str | None:
+        """The position of the call that made it, for messages."""
+        if self.where is not None or self.made_at is None:
+            return self.where
+        code, instruction = self.made_at
+        lines = (line for begin, end, line in code.co_lines() if begin <= instruction < end)
+        return f"{code.co_filename}:{next(lines, code.co_firstlineno)}"
 
     @property
     def modes(self) -> list[BoundMode]:

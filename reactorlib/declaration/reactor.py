@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
@@ -31,6 +32,10 @@ class _ReactorType(type):
         parameters, name = _parameters(self, declared, args, kwargs), cls.__name__
         parent = building.stack[-1] if building.stack else None
         instance = Instance(self, parameters, parent, building.bank_index, building.mode, building.where, name, name)
+        caller = sys._getframe(1)
+        if caller.f_code is _BANK and caller.f_back is not None:
+            caller = caller.f_back
+        instance.made_at = caller.f_code, caller.f_lasti
         building.bank_index = 0
         attributes = self.__dict__
         attributes["__instance__"] = instance
@@ -51,11 +56,19 @@ class _ReactorType(type):
             raise
         except Exception as error:
             where = instance.where or raised_at(error.__traceback__)
-            raise refusal(f"the constructor raised {type(error).__name__}: {words_of(error)}", where) from error
+            words = f"{words_of(error)}{_near(error)}"
+            raise refusal(f"the constructor raised {type(error).__name__}: {words}", where) from error
         finally:
             building.stack.pop()
             building.mode, building.where = outer
         return self
+
+
+def _near(error: Exception) -> str:
+    """The end of a message about an attribute that a reactor does not have."""
+    if not isinstance(error, AttributeError) or not isinstance(error.obj, Reactor):
+        return ""
+    return did_you_mean(str(error.name), instance_of(error.obj).elements)
 
 
 def _parameters(self: object, declared: Declarations, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +107,9 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
         given = getattr(element, role, None)
         return None if given is None else duration(instance, given, f"{name}: {role}", element.where)
 
+    if isinstance(element, Timer) and type(element.period) is int and element.period == 0:
+        words = f".{name}: period=0 does not repeat: leave it out to fire once, or give one such as 10 * MSEC"
+        instance.fault(words, element.where)
     trigger = BoundTrigger(instance, name, element)
     trigger.delay = time("offset" if isinstance(element, Timer) else "min_delay") or 0
     trigger.period, trigger.min_spacing = time("period") or 0, time("min_spacing")
@@ -209,6 +225,9 @@ class Bank(Generic[R]):
             building.bank_index = index
             self._members.append(cls(*own, **named))
 
+    def __repr__(self) -> str:
+        return f"<bank of {len(self)} {type(self[0]).__name__}>"
+
     def __len__(self) -> int:
         return len(self._members)
 
@@ -229,3 +248,6 @@ class Bank(Generic[R]):
                 raise AttributeError(f"{type(member).__name__} has no port {name!r}{did_you_mean(name, elements)}")
             ports += port.channels
         return ports
+
+
+_BANK = Bank.__init__.__code__

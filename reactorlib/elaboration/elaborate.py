@@ -34,7 +34,9 @@ def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Elaborated, list[
     With a causality cycle, shown by `cycle`, its `order` is empty. Raises ElaborationError where a constructor does.
     """
     if not is_reactor_class(cls):
-        raise ElaborationError([f"expected a reactor class, got {cls!r}"])
+        given: Any = cls
+        hint = ": give its class, and its parameters by name" if isinstance(given, Reactor) else ""
+        raise ElaborationError([f"expected a reactor class, got {given!r}{hint}"])
     outer = building.stack, building.bank_index, building.mode
     building.stack, building.bank_index, building.mode = [], 0, None
     try:
@@ -99,7 +101,10 @@ def _name_children(instance: Instance) -> None:
     for child in unnamed.values():
         kind = type(child.reactor).__name__
         child.path = f"{instance.path}.<{kind}>"
-        instance.fault(f" makes a {kind} that no attribute holds: assign it to self.<name>", child.where)
+        dicts = (name for name, held in vars(instance.reactor).items()
+                 if isinstance(held, dict) and any(one is child.reactor for one in held.values()))  # fmt: skip
+        remedy = "assign it to self.<name>, or to a list there" + "".join(f", instead of the dict {n}" for n in dicts)
+        instance.fault(f" makes a {kind} that no attribute holds: {remedy}", child.line)
 
 
 def _reset_states(resolution: Resolution, instances: Iterable[Instance]) -> dict[int, list[Callable[[], None]]]:

@@ -101,7 +101,10 @@ class _Lookup:
             elements = instance_of(member).elements
             if name not in elements:
                 kind = type(member).__name__
-                self.fault(f"{role} {named!r} names no element of {kind}{did_you_mean(name, elements)}")
+                hint = did_you_mean(name, elements)
+                if role == "trigger" and named in ("startup", "shutdown", "reset"):
+                    hint = f": write {named} without quotes, which reactorlib has"
+                self.fault(f"{role} {named!r} names no element of {kind}{hint}")
                 return
             found.append(elements[name])
         self._bind(role, found, several, history, child)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
@@ -187,7 +188,8 @@ class Cycle(NamedTuple):
     order: tuple[tuple[int, int], ...] = ()
 
 
-class Elaborated(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Elaborated:
     """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
 
     cls: type[Reactor]

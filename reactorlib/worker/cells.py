@@ -75,9 +75,10 @@ def local_buffers(least_bytes: int = LARGE_ANYWHERE) -> Buffers:
 
 
 class _Right:
-    """A right on one cell, by which it can also be read."""
+    """A right on one cell, by which it can also be read. `_verb`: the call that uses it, with its value."""
 
     __slots__ = ("_cell",)
+    _verb = ""
 
     def __init__(self, cell: Reader) -> None:
         self._cell = cell
@@ -85,6 +86,10 @@ class _Right:
     @property
     def value(self) -> Any:
         return self._cell.value
+
+    @value.setter
+    def value(self, given: Any) -> None:
+        raise AttributeError(f"{self._cell.path}.value is only read: write {self._verb.format(given)} to change it")
 
     @property
     def is_present(self) -> bool:
@@ -98,6 +103,7 @@ class Writer(_Right):
     """The right to set one value."""
 
     __slots__ = ("_buffers",)
+    _verb = "set({!r})"
 
     def __init__(self, cell: Reader, buffers: Buffers) -> None:
         super().__init__(cell)
@@ -224,6 +230,7 @@ class ActionHandle(_Right):
     """The right to schedule one action."""
 
     __slots__ = ("_schedule",)
+    _verb = "schedule(value={!r})"
 
     def __init__(self, event: Event, schedule: Callable[[Any, int, Any], None]) -> None:
         super().__init__(event)
