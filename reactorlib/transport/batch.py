@@ -10,7 +10,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.pickling import Writable
+from reactorlib.transport.arrays import Writable
 from reactorlib.transport.structure import LARGE_BYTES
 
 

@@ -1,8 +1,9 @@
 """Values to messages and back, for one worker. A value keeps its exact type; see structure.py.
 
-A message has one of three forms, which its first byte names:
+A message has one of four forms, which its first byte names:
 
     PICKLED    HEAD, references to blocks, a pickle: any value
+    BY_COLUMN  HEAD with the length of a plan, the plan, arrays: a value of many parts (columns.py)
     ENCLOSED   HEAD, one reference: the message itself is in a block
     else       the length of a prefix in UNITs: HEAD, the structure; compiled code reads the rest (codec_compiler.py)
 
@@ -23,9 +24,10 @@ from typing import Any
 
 from reactorlib.transport import pickling
 from reactorlib.transport.codec_compiler import LONGEST_MESSAGE, CodecCompiler, Decode, Encode
+from reactorlib.transport.columns import Given, taken_apart
 from reactorlib.transport.structure import LARGE_BYTES, Describer, Structure, has_blocks
 
-PICKLED, ENCLOSED = 0, 1
+PICKLED, ENCLOSED, BY_COLUMN = 0, 1, 2
 HEAD = struct.Struct("<BBHI")  # form, nothing, sender, number of references
 REFERENCE = struct.Struct("<QQQQ")  # see Reference, and its bytes
 UNIT = 8
@@ -34,9 +36,9 @@ STRUCTURES = 1000  # that a worker remembers, which bounds memory
 # Encoders of a place that are tried before a value is described. A refusal takes 0.1 us, a description 10 us.
 RECENT = 4
 LOOSE = 8  # structures of a place after which small arrays of all shapes have one structure
-PATIENCE = 200  # descriptions of a place's values, after which it pickles the values that its recent encoders refuse
-# A description that ends in a pickle counts as this many. On a long list it adds a third to the time.
-IN_VAIN = 10
+# After PATIENCE descriptions of a place's values, one in SELDOM of the values that its encoders refuse is described. A
+# description that finds no structure counts as IN_VAIN: it takes up to 0.5 ms.
+PATIENCE, SELDOM, IN_VAIN = 200, 64, 10
 
 Placed = list[Any]  # the memory that one message refers to
 Reference = tuple[int, int, int]  # how a receiver finds a part: in shared memory release count, offset, room
@@ -109,7 +111,7 @@ class Codec:
                 if message is None:
                     message, latest = other(value, latest)
             except struct.error:  # an int of more than 64 bits
-                return self.pickle(value, receivers)
+                return self.whole(value, receivers)
             return message
 
         return encode
@@ -132,18 +134,29 @@ class Codec:
             return None
         prefix = (HEAD.pack(units, 0, self._placing.worker, 0) + packed).ljust(units * UNIT, b"\0")
         encode = self._encoders[structure] = CodecCompiler(structure, prefix).encoder(
-            array=self._placing.array, buffer=self._placing.buffer, pickled=self._pickled, finish=self._finish,
+            array=self._placing.array, buffer=self._placing.buffer, pickled=self._whole, finish=self._finish,
             commit=self._placing.commit,
         )  # fmt: skip
         return encode
 
-    def pickle(self, value: Any, receivers: Sequence[int]) -> bytes:
+    def whole(self, value: Any, receivers: Sequence[int]) -> bytes:
+        """The message of a value of any structure: by column, or else as a pickle."""
         placed: Placed = []
         try:
-            return self._finish(self._pickled(value, placed), placed, receivers)
+            return self._finish(self._whole(value, placed), placed, receivers)
         except BaseException:
             self._placing.commit(placed, ())
             raise
+
+    def _whole(self, value: Any, placed: Placed) -> bytes:
+        try:  # without arrays, pickle is the fastest
+            return HEAD.pack(PICKLED, 0, self._placing.worker, 0) + pickling.dumps(value, pickling.no_buffer)
+        except pickling.BufferMetError:
+            taken = taken_apart(value)
+        if taken is None:
+            return self._pickled(value, placed)
+        head = partial(HEAD.pack, BY_COLUMN, 0, self._placing.worker)
+        return taken.message(head, partial(self._placing.array, placed=placed))
 
     def _pickled(self, value: Any, placed: Placed) -> bytes:
         references: list[bytes] = []
@@ -172,11 +185,14 @@ class Codec:
         Bytes behind the value are ignored: messengers append some.
         """
         form = message[0]
-        if form > ENCLOSED:
+        if form > BY_COLUMN:
             return self._decoder_of(bytes(message[: form * UNIT]))(message)
         _, _, sender, count = HEAD.unpack_from(message)
         if form == ENCLOSED:
             return self.decode(self._lent(sender, message, HEAD.size))
+        if form == BY_COLUMN:
+            borrow = self._lenders[sender]
+            return Given(message, HEAD.size, count, partial(read_only, borrow), borrow).value
         body = HEAD.size + count * REFERENCE.size
         buffers = [self._lent(sender, message, at) for at in range(HEAD.size, body, REFERENCE.size)]
         return pickling.loads(memoryview(message)[body:], buffers, sender)
@@ -191,7 +207,7 @@ class Codec:
             if prefix and message.startswith(prefix):
                 return latest(message)
             form = message[0]
-            if form <= ENCLOSED:
+            if form <= BY_COLUMN:
                 return self.decode(message)
             prefix = message[: form * UNIT]
             latest = self._decoder_of(prefix)
@@ -221,6 +237,7 @@ class _Place:
         self._receivers = receivers
         self._recent: list[Encode] = []
         self._described = 0
+        self._refused = 0
         self._known = 0
 
     def encode(self, value: Any, latest: Encode) -> tuple[bytes, Encode]:
@@ -233,13 +250,14 @@ class _Place:
         found = self._compiled(value)
         message = found and found(value, self._receivers)
         if found is None or message is None:
-            return self._codec.pickle(value, self._receivers), latest
+            return self._codec.whole(value, self._receivers), latest
         if latest is not _refuse:
             self._recent = [latest, *self._recent[: RECENT - 2]]
         return message, found
 
     def _compiled(self, value: Any) -> Encode | None:
-        if self._described >= PATIENCE:
+        self._refused += 1
+        if self._described >= PATIENCE and self._refused % SELDOM:
             return None
         structure = Describer(loose=self._known > LOOSE).describe(value)
         self._described += IN_VAIN if structure == "o" else 1

@@ -17,7 +17,8 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from reactorlib.transport.structure import CONTAINERS, LARGE_BYTES, Structure, array_of, code_of, has_keys, members_of
+from reactorlib.transport.arrays import array_of, code_of
+from reactorlib.transport.structure import CONTAINERS, LARGE_BYTES, Structure, has_keys, members_of
 
 # Takes a value and the receivers. Returns None if the value has another structure.
 Encode = Callable[[Any, Sequence[int]], bytes | None]
@@ -134,9 +135,7 @@ class CodecCompiler:
             cls = self._constant("Tensor", torch.Tensor)
             guards = [f"not {v}.is_contiguous()", f"vars({v})", f"({a} := array_of({v})) is None"]
         else:
-            cls, guards = "ndarray", [f"{v}.flags.fnc"]
-            if extent in (0, 1) or (kind == "a" and len(extent) < 2):
-                guards = []  # an array of one dimension has no order
+            cls, guards = "ndarray", [f"not {v}.flags.c_contiguous"]
         guards.insert(0, f"type({v}) is not {cls}")
         guards.append(f"{a}.dtype is not {d} and code_of({a}.dtype) != {code!r}")
         piece = Piece(v, guards, v)

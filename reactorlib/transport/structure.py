@@ -2,7 +2,7 @@
 
 A structure is a string for a leaf or a tuple for the rest:
 
-    'N' None   '?' bool   'q' int of 64 bits   'd' float   's' str   'o' a value of any other type, pickled
+    'N' None   '?' bool   'q' int of 64 bits   'd' float   's' str   'o' any other value: by column, or pickled
     'y' bytes, in the message   'Y' bytes, in a block beside it
     ('n', code)                  a NumPy scalar; `code` is of its dtype
     ('a', code, shape, tensor)   a small array, in the message; `tensor`: as a torch tensor
@@ -11,7 +11,7 @@ A structure is a string for a leaf or a tuple for the rest:
     ('(', ...) tuple   ('[', ...) list   ('{', keys, ...) dict by str and int
 
 A message carries a tuple of values, each set by one reaction. A value with any part of another type, or with one
-list, dict or array in two places, is pickled as a whole. So it keeps what is shared in it, as it does in one thread.
+list, dict or array in two places, has the structure 'o'. It keeps what is shared in it, as it does in one thread.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from reactorlib.transport.arrays import array_of, code_of
+
 Structure = str | tuple[Any, ...]
 
-PARTS = 512  # containers included; a message with more is pickled: the source of its functions would grow with it
-# The same for one without arrays. Pickle is as fast from 60 parts of mixed type on, from 200 floats (both: 7 us).
-PLAIN_PARTS = 64
+# Containers included. A message with more goes by column, as the source of its functions would grow with it. Both cost
+# the same per row at this size.
+PARTS = 512
+# The same for one without arrays, which is pickled, and for one of a place whose messages vary. Pickle is as fast from
+# 60 parts of mixed type on, from 200 floats (both: 7 us).
+FEW_PARTS = 64
 DEPTH = 32  # values of deeper nesting are pickled, cycles among them
 MOST_INT = 1 << 63  # of a key
 LARGE_BYTES = 7680  # arrays and bytes of this size go into blocks; smaller ones fit into a message
@@ -33,39 +38,38 @@ _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str
 _SCALARS = "?bBhHiIlLqQefd"  # characters of the dtypes whose scalars `struct` can write
 
 
-class _OddError(Exception):
-    """A value must be pickled."""
+class OddError(Exception):
+    """A value has no structure, or no columns."""
 
 
 class Describer:
-    """Describes one message. `loose` gives small arrays of any shape one structure."""
+    """Describes one message. `loose` gives small arrays of any shape one structure, and refuses all but few parts."""
 
     def __init__(self, loose: bool = False) -> None:
         self._loose = loose
+        self._most = FEW_PARTS if loose else PARTS
         self._parts = 0
         self._arrays = 0
         self._shareable: set[int] = set()  # ids of lists, dicts and arrays in the value that is described
         self._known: dict[Structure, Structure] = {}  # equal structures are one object, which pickle writes once
 
     def describe(self, message: Any) -> Structure:
-        """The structure of a tuple of values, or of one value; 'o' if it is best pickled as a whole."""
+        """The structure of a tuple of values, or of one value; 'o' if no functions should be written for it."""
         values = message if type(message) is tuple else (message,)
         found = [self._value(value) for value in values]
-        if self._parts > (PARTS if self._arrays else PLAIN_PARTS) or all(one == "o" for one in found):
+        if self._parts > (self._most if self._arrays else FEW_PARTS) or all(one == "o" for one in found):
             return "o"
         return ("(", *found) if values is message else found[0]
 
     def _value(self, value: Any) -> Structure:
         self._shareable.clear()
+        self._parts += 1
         try:
             return self._part(value, 1)
-        except _OddError:
+        except OddError:
             return "o"
 
     def _part(self, part: Any, depth: int) -> Structure:
-        self._parts += 1
-        if self._parts > PARTS or depth > DEPTH:
-            raise _OddError
         kind = type(part)
         plain = _PLAIN.get(kind)
         if plain is not None:
@@ -73,29 +77,32 @@ class Describer:
         structure = self._container(kind, part, depth) or _scalar(kind, part) or self._array(kind, part)
         if structure[0] not in "(n":
             if id(part) in self._shareable:
-                raise _OddError
+                raise OddError
             self._shareable.add(id(part))
         return self._known.setdefault(structure, structure)
 
     def _container(self, kind: type, part: Any, depth: int) -> Structure | None:
-        if kind is tuple or kind is list:
+        if kind not in CONTAINERS.values():
+            return None
+        self._parts += len(part)
+        if self._parts > self._most or depth > DEPTH:
+            raise OddError
+        if kind is not dict:
             return ("(" if kind is tuple else "[", *(self._part(member, depth + 1) for member in part))
-        if kind is dict:
-            if not all(type(key) is str or (type(key) is int and -MOST_INT <= key < MOST_INT) for key in part):
-                raise _OddError
-            return ("{", tuple(part), *(self._part(member, depth + 1) for member in part.values()))
-        return None
+        if not all(type(key) is str or (type(key) is int and -MOST_INT <= key < MOST_INT) for key in part):
+            raise OddError
+        return ("{", tuple(part), *(self._part(member, depth + 1) for member in part.values()))
 
     def _array(self, kind: type, part: Any) -> Structure:
         numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
         array = None
-        if numpy is not None and kind is numpy.ndarray and not part.flags.fnc:
-            array = part  # a pickle keeps Fortran's order, on which sums depend
+        if numpy is not None and kind is numpy.ndarray and part.flags.c_contiguous:
+            array = part
         elif torch is not None and kind is torch.Tensor and part.is_contiguous() and not vars(part):
             array = array_of(part)
         code = None if array is None else code_of(array.dtype)
         if array is None or code is None:
-            raise _OddError
+            raise OddError
         self._arrays += 1
         tensor = array is not part
         if array.nbytes >= LARGE_BYTES:
@@ -109,23 +116,8 @@ def _scalar(kind: type, part: Any) -> Structure | None:
         return None
     char = part.dtype.char
     if char not in _SCALARS or numpy.dtype(char).type is not kind:
-        raise _OddError
+        raise OddError
     return "n", char
-
-
-def array_of(tensor: Any) -> Any:
-    """The NumPy view of a torch tensor, or None where there is none (a gradient, another device or layout)."""
-    try:
-        return tensor.numpy()
-    except (RuntimeError, TypeError):
-        return None
-
-
-def code_of(dtype: Any) -> str | None:
-    """The description of a number's dtype: its character, after its byte order if that is foreign."""
-    if dtype.kind not in "biufc" or dtype.metadata is not None:
-        return None
-    return str(dtype.char if dtype.isnative else dtype.byteorder + dtype.char)
 
 
 def has_keys(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
