@@ -40,11 +40,11 @@ class Packing:
 
     def pack_rows(self, rows: list[Any]) -> Any:
         """A pickle of small rows, by column if the first ones had columns, or the rows themselves."""
-        if not self._packs(rows):
+        if self._is_small is False:
             return rows
         columns = columns_of(rows) if self._has_columns else rows
         self._has_columns = columns is not rows
-        return pickle.dumps(columns, protocol=5)
+        return pickle.dumps(columns, protocol=5) if self._packs(columns) else rows
 
     def _packs(self, value: Any) -> bool:
         if self._is_small is None:

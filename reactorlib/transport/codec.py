@@ -18,6 +18,7 @@ import pickle
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pickle import PickleBuffer
 from typing import Any
@@ -83,6 +84,7 @@ class Codec:
         self._lenders = lenders
         self._encoders: dict[Structure, Encode | None] = {}  # None: met once
         self._decoders: dict[bytes, Decode] = {}  # by prefix
+        self._has_columns = False  # the latest value without functions of its own had columns of arrays
         self._places: dict[tuple[int, ...], Callable[[Any], bytes]] = {}
 
     def close(self) -> None:
@@ -149,10 +151,11 @@ class Codec:
             raise
 
     def _whole(self, value: Any, placed: Placed) -> bytes:
-        try:  # without arrays, pickle is the fastest
-            return HEAD.pack(PICKLED, 0, self._placing.worker, 0) + pickling.dumps(value, pickling.no_buffer)
-        except pickling.BufferMetError:
-            taken = taken_apart(value)
+        if not self._has_columns:
+            with suppress(pickling.BufferMetError):  # pickle is the fastest where it meets no array
+                return HEAD.pack(PICKLED, 0, self._placing.worker, 0) + pickling.dumps(value, pickling.no_buffer)
+        taken = taken_apart(value)
+        self._has_columns = taken is not None and taken.has_arrays
         if taken is None:
             return self._pickled(value, placed)
         head = partial(HEAD.pack, BY_COLUMN, 0, self._placing.worker)

@@ -70,6 +70,7 @@ class Taken:
         self._large: list[Any] = []
         plan = self._part([value], 0)
         self.is_exact = len({*self._ids}) == len(self._ids)
+        self.has_arrays = bool(self._pieces or self._large)
         self._plan = marshal.dumps((plan, len(self._large)), 2)
 
     def message(self, head: Callable[[int], bytes], place: Callable[[Any], tuple[int, int, int]]) -> bytes:
@@ -186,14 +187,18 @@ class Taken:
         torch, first = sys.modules["torch"], tensors[0]
         if any(map(vars, tensors)) or any(map(_requires_grad, tensors)):
             raise OddError
+        if len({*map(_dtype, tensors)}) == 1 and first.nbytes < LARGE_BYTES and not first.is_complex():
+            with suppress(
+                RuntimeError, TypeError
+            ):  # several shapes, another device or layout, a dtype that NumPy lacks
+                if all(map(torch.Tensor.is_contiguous, tensors)):
+                    data = torch.stack(tensors).numpy()
+                    return self._equal(code_of(data.dtype), tuple(first.shape), data, len(tensors))
         try:
-            is_stack = len({*map(_dtype, tensors)}) == 1 and first.nbytes < LARGE_BYTES and not first.is_complex()
-            if is_stack and len({*map(_shape, tensors)}) == 1 and all(map(torch.Tensor.is_contiguous, tensors)):
-                data = torch.stack(tensors).numpy()
-                return self._equal(code_of(data.dtype), tuple(first.shape), data, len(tensors))
-            return self._arrays([*map(torch.Tensor.numpy, tensors)], depth)
-        except (RuntimeError, TypeError) as error:  # another device or layout, or a dtype that NumPy lacks
+            arrays = [*map(torch.Tensor.numpy, tensors)]
+        except (RuntimeError, TypeError) as error:
             raise OddError from error
+        return self._arrays(arrays, depth)
 
     def _equal(self, code: str | None, shape: tuple[int, ...], data: Any, number: int) -> Plan:
         if code is None:

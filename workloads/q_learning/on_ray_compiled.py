@@ -5,9 +5,10 @@ from typing import Any
 
 import ray
 
+from workloads.columns import unpacked
 from workloads.probe import Probe
 from workloads.q_learning.learner import Learner
-from workloads.q_learning.ray_actors import Replay, Rollout
+from workloads.q_learning.ray_actors import PackingReplay, PackingRollout
 from workloads.q_learning.task import Task
 from workloads.ray_graph import Execute, compile_graph
 from workloads.ray_session import session
@@ -16,8 +17,8 @@ from workloads.ray_session import session
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds on actors of this machine; the driver is the learner."""
     with session("compiled", probe) as ray_session:
-        rollouts = ray_session.start(Rollout, ((task, index) for index in range(task.actors)))
-        (replay,) = ray_session.start(Replay, [(task,)])
+        rollouts = ray_session.start(PackingRollout, ((task, index) for index in range(task.actors)))
+        (replay,) = ray_session.start(PackingReplay, [(task,)])
         learner = task.make_learner()
         ray_session.await_actors()
 
@@ -37,7 +38,7 @@ def run(task: Task, probe: Probe) -> None:
 def _play(task: Task, probe: Probe, execute: Execute, learner: Learner) -> None:
     # The result is in the graph's buffer, and is gone when this function returns.
     minibatch, rewards = ray.get(execute(learner.parameters()))
-    learner.learn(minibatch)
+    learner.learn(unpacked(minibatch))
     if probe.verifying:
         task.record(probe.digest, rewards, learner)
 

@@ -1,5 +1,8 @@
 """The Ray actors of Q-learning, however they are called: rollout workers and the replay buffer."""
 
+from typing import Any
+
+from workloads.columns import packed, unpacked
 from workloads.q_learning.task import Task
 from workloads.q_learning.transition import Drawn, Parameters, Trajectory
 
@@ -24,3 +27,20 @@ class Replay:
     def exchange(self, *trajectories: Trajectory) -> Drawn:
         """Append what all workers produced and draw a minibatch."""
         return self.buffer.exchange(trajectories)
+
+
+class PackingRollout(Rollout):
+    """A rollout worker whose single transitions, if it replies with such, go by column."""
+
+    def roll(self, parameters: Parameters) -> Any:
+        """The packed trajectory."""
+        return packed(super().roll(parameters))
+
+
+class PackingReplay(Replay):
+    """The replay buffer that takes and gives packed transitions."""
+
+    def exchange(self, *trajectories: Any) -> Any:
+        """The packed minibatch, and the rewards."""
+        minibatch, rewards = super().exchange(*map(unpacked, trajectories))
+        return packed(minibatch), rewards
