@@ -98,3 +98,12 @@ def test_a_reaction_may_end_another_program() -> None:
     with Session(acting(other.kill)) as session:
         session.step(inp=1)
     assert other.closed
+
+
+def test_a_reaction_runs_nothing_that_all_ranks_must_run() -> None:
+    def act() -> None:
+        with pytest.raises(RunError, match="inside a reaction"):
+            run(Quick, executor="mpi")
+
+    with Session(acting(act)) as session:
+        session.step(inp=1)
