@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from time import sleep
 from typing import Any
 
@@ -17,6 +17,7 @@ from reactorlib import (
     Output,
     PhysicalAction,
     Reactor,
+    RunError,
     Session,
     connect,
     physical_elapsed,
@@ -50,11 +51,12 @@ class Feeder(Reactor):
         self.goes_on = True
 
     def feed(self, event: PhysicalAction[int], handle: Any) -> None:
-        while self.goes_on and self.sent < self.count:
-            self.sent += 1
-            event.schedule(value=self.sent)
-        if self.goes_on:
-            handle.request_stop(after_pending=True)
+        with suppress(RunError):  # the run was killed
+            while self.goes_on and self.sent < self.count:
+                self.sent += 1
+                event.schedule(value=self.sent)
+            if self.goes_on:
+                handle.request_stop(after_pending=True)
 
     @reaction(startup, effects=event)
     def begin(self, event) -> None:
