@@ -157,7 +157,8 @@ class Execution:
         """
         driver = current.worker
         try:
-            self._inbox.driver = None if driver is None else driver.outside
+            if driver is not None:
+                self._inbox.driver = driver.outside
             current.worker = self.worker
             self._inbox.reacting.add(get_ident())
             last = part(*arguments)
@@ -173,6 +174,8 @@ class Execution:
             raise
         finally:
             current.worker = driver
+            if driver is not None:
+                self._inbox.driver = None
 
     def _end_early(self, error: BaseException) -> None:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""

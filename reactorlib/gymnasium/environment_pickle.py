@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from io import BytesIO
 from types import FunctionType
 from typing import Any
+from weakref import WeakSet
 
 import cloudpickle  # type: ignore[import-untyped]
 from gymnasium.utils import EzPickle
@@ -37,13 +38,17 @@ class KnowingPickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 class _EnvironmentPickler(KnowingPickler):
-    has_destructors = False  # whether one of the objects has
+    def __init__(self, file: BytesIO) -> None:
+        super().__init__(file, known_to_all(True))
+        self.kinds: dict[type, bool] = {}  # of objects, and whether a `__getattr__` answers pickle
 
     def reducer_override(self, obj: Any) -> Any:
         """Refuse an object whose pickle loses its state."""
         kind = type(obj)
-        self.has_destructors |= hasattr(kind, "__del__")
-        if not hasattr(kind, "__setstate__") and any("__getattr__" in vars(base) for base in kind.__mro__):
+        if kind not in self.kinds:
+            forwards = any("__getattr__" in vars(base) for base in kind.__mro__)
+            self.kinds[kind] = forwards and not hasattr(kind, "__setstate__")
+        if self.kinds[kind]:
             _check_forwarding(obj)
         if isinstance(obj, EzPickle) and type(obj).__getstate__ is EzPickle.__getstate__:
             raise TypeError(
@@ -75,21 +80,29 @@ def _check_forwarding(obj: Any) -> None:
 def pickled(env: Any) -> bytes | str:
     """The pickle of an environment that could be loaded, or the reason why there is none."""
     file = BytesIO()
-    pickler = _EnvironmentPickler(file, known_to_all(True))
+    pickler = _EnvironmentPickler(file)
     try:
         pickler.dump(env)
-        if not pickler.has_destructors:  # those of a copy could release what the environment holds
-            _load(file.getvalue())
+        _try_to_load(file.getvalue(), pickler.kinds)
     except Exception as error:  # noqa: BLE001  # whatever the environment's parts raise
         return f"{type(error).__name__}: {error}"
     return file.getvalue()
 
 
-def _load(data: bytes) -> None:
-    """Load a pickle, of which nothing remains. Raises what keeps it from being loaded."""
+_loaded: WeakSet[type] = WeakSet()  # classes of objects that could be loaded
+
+
+def _try_to_load(data: bytes, kinds: Collection[type]) -> None:
+    """Load a pickle with objects of new classes. TypeError says what keeps it from being loaded.
+
+    Nothing remains of the copy. One with a destructor could release what the environment holds, and is not made.
+    """
+    if all(kind in _loaded for kind in kinds) or any(hasattr(kind, "__del__") for kind in kinds):
+        return
     before = states()
     try:
         pickle.loads(data)
+        _loaded.update(kinds)
     except Exception as error:
         raise TypeError(f"its pickle cannot be loaded ({type(error).__name__}: {error})") from error
     finally:

@@ -110,7 +110,7 @@ def test_options_of_run_are_checked(options: dict[str, Any], word: str) -> None:
 @pytest.mark.parametrize(
     ("do", "kind"),
     [
-        pytest.param(lambda out: run(Ticking, timeout=1 * MSEC, fast=True), ReactorError, id="a run within a run"),
+        pytest.param(lambda out: run(Ticking, timeout=-1 * MSEC, fast=True), ReactorError, id="a run within a run"),
         pytest.param(lambda out: out[2].set(1), IndexError, id="a channel that does not exist"),
     ],
 )

@@ -90,3 +90,22 @@ def test_a_save_changes_nothing_where_it_is_made(vector: Any) -> None:
 def test_a_duration_that_is_no_number_is_refused(vector: Any) -> None:
     with pytest.raises(ValueError, match="duration"):
         vector(several(Obliging), kind=ReactorPool, order="logical", workers=1)
+
+
+class Counting(probes.Quiet):
+    """Counts how often a pickle of it is loaded."""
+
+    loaded = 0
+
+    def __setstate__(self, state: Any) -> None:
+        vars(self).update(state)
+        Counting.loaded += 1
+
+
+def test_one_pickle_of_each_kind_is_loaded_in_a_process(vector: Any) -> None:
+    ours = vector(several(Counting), executor="inline")
+    ours.reset(seed=4)
+    Counting.loaded = 0
+    for _ in range(2):
+        ours.save()
+    assert Counting.loaded == 1
