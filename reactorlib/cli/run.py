@@ -68,7 +68,7 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     given = {name: getattr(options, name) for name in names}
     asked = {**{name: value for name, value in given.items() if value is not None}, **_asked_by(program, options)}
     result = run_program(program, **asked, trace=trace)
-    if result.executor == options.executor == "inline" and result.reason:
+    if options.workers and options.executor == "inline" and result.reason:
         complain(f"warning: {result.reason}")
     return program, result
 

@@ -130,7 +130,7 @@ class Output(Port[T]):
 
 
 class Timer(Element):
-    """Fires at `offset`, then every `period` (ns); without a period, once.
+    """Fires at `offset`, then every `period` (ns); without a period, or with a period of 0, once.
 
     Each may be the name of a constructor parameter or a function of constructor parameters.
 

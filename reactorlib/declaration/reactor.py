@@ -107,9 +107,6 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
         given = getattr(element, role, None)
         return None if given is None else duration(instance, given, f"{name}: {role}", element.where)
 
-    if isinstance(element, Timer) and type(element.period) is int and element.period == 0:
-        words = f".{name}: period=0 does not repeat: leave it out to fire once, or give one such as 10 * MSEC"
-        instance.fault(words, element.where)
     trigger = BoundTrigger(instance, name, element)
     trigger.delay = time("offset" if isinstance(element, Timer) else "min_delay") or 0
     trigger.period, trigger.min_spacing = time("period") or 0, time("min_spacing")

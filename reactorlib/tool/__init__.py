@@ -1,1 +1,1 @@
-"""What tools for programs of the user have in common: the modules that they import, and standard output."""
+"""The common parts of command-line tools: the user's modules that they import, and standard output."""

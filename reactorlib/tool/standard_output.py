@@ -117,7 +117,7 @@ def _open_descriptors() -> None:
 
 @contextmanager
 def to_stderr() -> Iterator[None]:
-    """What is printed in this block, by Python, C or another process, goes to standard error.
+    """Send all that is printed in this block to standard error, whether Python, C or another process prints it.
 
     A module of the user that is imported here does not spoil a result on standard output.
     """

@@ -75,7 +75,7 @@ def _check_parameters(caller: str, cls: type[Reactor], parameters: Mapping[str, 
     if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
         return
     own = [field.name for field in fields(Options) if caller == "run" or field.name not in OF_RUN]
-    for name in parameters.keys() - taken.keys():
+    for name in (one for one in parameters if one not in taken):
         if name in OF_RUN:
             raise RunError(f"{caller}() has no option {name}: it is one of run(), which runs a program to its end")
         meant = closest(name, [*own, *taken])

@@ -389,3 +389,19 @@ def test_no_command_shows_the_usage(call):
     code, _, said = call()
     assert code == 2
     assert said.startswith("usage: python -m reactorlib")
+
+
+@pytest.mark.parametrize("command", ["check", "graph", "source"])
+def test_json_stands_alone_although_a_module_and_a_constructor_print(tmp_path, command):
+    path = tmp_path / "prints.py"
+    path.write_text(
+        "import os\nfrom reactorlib import *\nprint('module')\nclass Main(Reactor):\n"
+        "    def __init__(self): os.system('echo constructor')\n"
+        "    @reaction(startup)\n    def go(self): ...\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "reactorlib", command, path, "--json"], capture_output=True, text=True, timeout=60,
+        check=True, cwd=ROOT,
+    )  # fmt: skip
+    assert isinstance(json.loads(done.stdout), dict)
+    assert done.stderr.split() == ["module", "constructor"]

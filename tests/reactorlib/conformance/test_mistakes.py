@@ -261,10 +261,11 @@ class Takes(Reactor):
 
 @pytest.mark.parametrize("main", [Source, Takes])
 def test_an_option_of_run_that_is_misspelt(main: type[Reactor]) -> None:
-    with pytest.raises(ElaborationError, match="executer"):
-        run(main, executer="threads")
-    with pytest.raises(RunError, match=r"a Program has its parameters already, got executer"):
-        run(elaborate(main), executer="threads")
+    for program in (main, elaborate(main)):
+        with pytest.raises(RunError, match=r"has no option executer, .*: did you mean executor\?"):
+            run(program, executer="threads")
+    with pytest.raises(RunError, match=r"a Program has its parameters already, got colour"):
+        run(elaborate(main), colour="red")
 
 
 def test_a_parameter_that_is_misspelt() -> None:
@@ -288,7 +289,7 @@ def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[React
 @pytest.mark.parametrize(
     ("construct", "hint"),
     [
-        (lambda main: connect(main.source.otu, main.inp), "no attribute 'otu' ("),
+        (lambda main: connect(main.source.otu, main.inp), "no attribute 'otu': did you mean 'out'?"),
         (lambda main: main.source.out.otu, "has no attribute 'otu' ("),
         (lambda main: connect(main.bank.nope, main.inp), "Source has no port 'nope': there is out, wide, tick"),
         (lambda main: connect(main.bank.wid, main.inp), "Source has no port 'wid': did you mean 'wide'?"),

@@ -372,7 +372,7 @@ def test_a_wrong_call_is_refused_and_the_session_stays_open(opened: Opened, act:
 def test_options_are_checked_as_those_of_run() -> None:
     with pytest.raises(RunError, match="'inlin'"):
         Session(Farm, executor="inlin")
-    with pytest.raises(ElaborationError, match="exeutor"):
+    with pytest.raises(RunError, match=r"Session\(\) has no option exeutor, .*: did you mean executor"):
         Session(Farm, exeutor="inline")
     with pytest.raises(ElaborationError):
         Session(Delayed, after=-1)

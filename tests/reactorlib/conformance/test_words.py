@@ -18,7 +18,6 @@ from reactorlib import (
     Output,
     Reactor,
     Session,
-    Timer,
     connect,
     elaborate,
     reaction,
@@ -152,11 +151,6 @@ def test_a_signal_in_quotes(name: str) -> None:
         def go(self): ...
 
     assert f"write {name} without quotes" in faults_of(Quoted)
-
-
-def test_a_period_of_nought_is_refused_where_it_is_written() -> None:
-    assert "Main.it: period=0 does not repeat: leave it out to fire once" in faults_of(declaring(it=Timer(period=0)))
-    elaborate(declaring(it=Timer(period=0 * MSEC)))  # a computed one, as in Lingua Franca, fires once
 
 
 class Assigns(Reactor):
