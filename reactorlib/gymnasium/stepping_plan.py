@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reactorlib.cpus import available_cpus
-from reactorlib.errors import RunError
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly
 from reactorlib.gymnasium.calling_thread import CallingThread, calling_thread
 from reactorlib.gymnasium.layout import is_plain
@@ -76,7 +75,7 @@ class Wanted(NamedTuple):
 def wanted(
     n: int, executor: str | None, workers: Any, caller_steps: bool | None, context: str | None, max_concurrency: Any
 ) -> Wanted:
-    """The frame of a plan for `n` environments, by arguments of ReactorVectorEnv. RunError if it is impossible."""
+    """The frame of a plan for `n` environments, by arguments of ReactorVectorEnv."""
     if executor is None and (workers is not None or caller_steps is not None or context is not None):
         executor = "processes"  # of which the caller has an idea
     # Forked processes and ranks have the definitions of the main script.
@@ -88,11 +87,6 @@ def wanted(
         if caller_steps and executor != "mpi":
             obstacle = calling_thread().obstacle
             caller_steps = obstacle is None
-    if executor == "processes" and current_process().daemon and not (most == 1 and caller_steps):
-        raise RunError(
-            "a daemonic process may start no worker processes: start it with daemon=False, or give executor='threads' "
-            "or, for a ReactorVectorEnv, executor='inline'"
-        )
     return Wanted(executor, method, most, caller_steps, obstacle)
 
 
