@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import gymnasium
 import pytest
 
 from reactorlib.gymnasium.isolation import check_isolation
@@ -71,4 +72,5 @@ def test_a_pure_environment_is_accused_of_nothing(name, load, tmp_path, monkeypa
     task = make_task("gym_sampling", {"env": name, "actors": 2, "seed": 0})
     with busy(2 * len(os.sched_getaffinity(0)) if load == "loaded" else 0):
         found = [check_isolation(task.make_environment, limit_s=60).findings for _ in range(TIMES)]
+    gymnasium.registry.pop("Pure-v0", None)  # which another file registers again
     assert found == [()] * TIMES
