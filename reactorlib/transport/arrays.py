@@ -29,14 +29,17 @@ def code_of(dtype: Any) -> str | None:
     return str(dtype.char if dtype.isnative else dtype.byteorder + dtype.char)
 
 
-def spanned(array: Any) -> tuple[Any, Layout]:
-    """A one-dimensional array of the memory that an array spans, and the layout of the array over it."""
+def spanned(array: Any, exact: bool = False) -> tuple[Any, Layout]:
+    """A one-dimensional array of the memory that an array spans, and the layout of the array over it.
+
+    `exact`: gaps keep their size, as of a tensor, whose strides programs do look at.
+    """
     numpy = sys.modules["numpy"]
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     whole = array.transpose(order)
     if whole.flags.c_contiguous:
         return whole.reshape(-1), (array.shape, array.strides, 0)
-    strides = _squeezed(array, reversed(order))
+    strides = array.strides if exact else _squeezed(array, reversed(order))
     reach = [(length - 1) * stride for length, stride in zip(array.shape, strides, strict=True)]
     offset = -sum(step for step in reach if step < 0)
     memory = numpy.empty(-(-(offset + sum(step for step in reach if step > 0)) // array.itemsize) + 1, array.dtype)
@@ -66,8 +69,10 @@ def laid_over(memory: Any, shape: tuple[int, ...], strides: tuple[int, ...], off
     return sys.modules["numpy"].ndarray(shape, memory.dtype, memory, offset, strides)
 
 
-def tensor_over(array: Any) -> Any:
+def tensor_over(array: Any, layout: Layout | None = None) -> Any:
     """A tensor over the memory of an array. If that is read-only, the tensor must not be written either."""
+    if layout is not None:
+        array = laid_over(array, *layout)
     if not array.flags.writeable:
         array = import_module("numpy").asarray(Writable(array))  # else torch would warn at each
     return import_module("torch").from_numpy(array)

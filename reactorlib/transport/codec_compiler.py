@@ -178,7 +178,8 @@ class CodecCompiler:
     def _lay_out(self) -> None:
         """Define the structs, the packed values in their order, and what reads the small arrays."""
         at = len(self._prefix)
-        codes, self._packed, self._array_reads, self._joins = f"{at}s", ["PREFIX"], [], []
+        codes, self._packed, self._array_reads = f"{at}s", ["PREFIX"], []
+        self._joins: list[str] = []
         groups: dict[tuple[str, tuple[int, ...]], list[Piece]] = {}
         for piece in self._pieces:
             if piece.array:

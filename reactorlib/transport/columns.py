@@ -24,6 +24,7 @@ import operator
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from itertools import accumulate, chain, compress, count, islice, repeat, starmap
 from math import prod
@@ -43,6 +44,7 @@ _NESTED = frozenset({tuple, list})
 _KNOWN = PLAIN | _NESTED | {dict}
 _KEYS = frozenset({str, int})  # types of keys that are equal only if they are the same
 _dtype, _shape, _nbytes = map(operator.attrgetter, ("dtype", "shape", "nbytes"))
+_char, _metadata = map(operator.attrgetter, ("dtype.char", "dtype.metadata"))
 _c_contiguous, _requires_grad = map(operator.attrgetter, ("flags.c_contiguous", "requires_grad"))
 
 
@@ -157,24 +159,26 @@ class Taken:
         data = b"".join(scalars)
         return "n", code, len(scalars), self._placed(data, len(data)), len(data)
 
-    def _arrays(self, arrays: Sequence[Any], depth: int) -> Plan:
+    def _arrays(self, arrays: Sequence[Any], depth: int, are_tensors: bool = False) -> Plan:
         first = arrays[0]
         are_equal = len({*map(id, map(_dtype, arrays))}) == 1 and len({*map(_shape, arrays)}) == 1
         if are_equal and first.nbytes < LARGE_BYTES:
             with suppress(TypeError):  # one has no buffer, or is not in C order
                 return self._equal(code_of(first.dtype), first.shape, b"".join(arrays), len(arrays))
-        dtypes = dict(zip(map(id, map(_dtype, arrays)), map(_dtype, arrays), strict=True))
-        codes = {number: code_of(dtype) for number, dtype in dtypes.items()}
-        of_each = map(codes.__getitem__, map(id, map(_dtype, arrays)))
+        if any(map(_metadata, arrays)):
+            raise OddError
+        names = [*zip(map(_dtype, arrays), map(_char, arrays), strict=True)]  # two equal dtypes may have two types
+        codes = {name: code_of(name[0]) for name in {*names}}
+        of_each = map(codes.__getitem__, names)
         are_large = map(LARGE_BYTES.__le__, map(_nbytes, arrays))
         keys = [*zip(of_each, map(_c_contiguous, arrays), are_large, strict=True)]
         if len({*keys}) > 1:
-            return self._split(arrays, keys, self._arrays, depth)
+            return self._split(arrays, keys, partial(self._arrays, are_tensors=are_tensors), depth)
         code, is_contiguous, is_large = keys[0]
         if code is None:
             raise OddError
         if not is_contiguous:
-            memories, layouts = zip(*map(spanned, arrays), strict=True)
+            memories, layouts = zip(*map(spanned, arrays, repeat(are_tensors)), strict=True)
             return "/", layouts, self._arrays(memories, depth)
         shapes = [*map(_shape, arrays)]
         if is_large:
@@ -198,7 +202,7 @@ class Taken:
             arrays = [*map(torch.Tensor.numpy, tensors)]
         except (RuntimeError, TypeError) as error:
             raise OddError from error
-        return self._arrays(arrays, depth)
+        return self._arrays(arrays, depth, are_tensors=True)
 
     def _equal(self, code: str | None, shape: tuple[int, ...], data: Any, number: int) -> Plan:
         if code is None:

@@ -74,4 +74,6 @@ def _reduce_tensor(tensor: Any) -> Any:
             "gradients where the graph is"
         )
     array = array_of(tensor)
-    return tensor.__reduce_ex__(5) if array is None or vars(tensor) else (tensor_over, (array,))
+    if array is None or vars(tensor):
+        return tensor.__reduce_ex__(5)
+    return tensor_over, (array,) if array.flags.c_contiguous else spanned(array, exact=True)

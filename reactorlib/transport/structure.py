@@ -56,6 +56,8 @@ class Describer:
     def describe(self, message: Any) -> Structure:
         """The structure of a tuple of values, or of one value; 'o' if no functions should be written for it."""
         values = message if type(message) is tuple else (message,)
+        if len(values) > self._most:
+            return "o"
         found = [self._value(value) for value in values]
         if self._parts > (self._most if self._arrays else FEW_PARTS) or all(one == "o" for one in found):
             return "o"
