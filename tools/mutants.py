@@ -133,9 +133,17 @@ MUTANTS = [
     ),
     *_mutants(
         _of("transport", "codec_compiler", "transport/test_codec", "executors/test_same_values"),
-        ("an array's shape is part of its structure", 'guards.append(f"{a}.shape != {extent}")', "pass"),
+        ("an array's shape is part of its structure", 'piece.guards.append(f"{name}.shape != {shape}")', "pass"),
         ("an encoder that fails occupies no memory", '"    commit(placed, ())"', '"    pass"'),
         ("one list in two places stays one", 'piece.twin = None if structure[0] == "(" else structure', "piece.twin = None"),
+    ),
+    *_mutants(
+        _of("transport", "columns", "transport/test_columns"),
+        ("what is in two places by column stays one", "self.is_exact = len({*self._ids}) == len(self._ids)", "self.is_exact = True"),
+    ),
+    *_mutants(
+        _of("transport", "arrays", "transport/test_columns"),
+        ("a gap between elements stays", "new + array.itemsize", "new"),
     ),
     *_mutants(
         _of("transport", "codec", "transport/test_codec", "transport/test_exchange"),

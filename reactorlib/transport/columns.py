@@ -191,11 +191,11 @@ class Taken:
         torch, first = sys.modules["torch"], tensors[0]
         if any(map(vars, tensors)) or any(map(_requires_grad, tensors)):
             raise OddError
-        if len({*map(_dtype, tensors)}) == 1 and first.nbytes < LARGE_BYTES and not first.is_complex():
+        if len({*map(_dtype, tensors)}) == 1 and not first.is_complex():
             with suppress(
                 RuntimeError, TypeError
             ):  # several shapes, another device or layout, a dtype that NumPy lacks
-                if all(map(torch.Tensor.is_contiguous, tensors)):
+                if first.nbytes < LARGE_BYTES and all(map(torch.Tensor.is_contiguous, tensors)):
                     data = torch.stack(tensors).numpy()
                     return self._equal(code_of(data.dtype), tuple(first.shape), data, len(tensors))
         try:

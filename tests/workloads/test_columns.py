@@ -5,7 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from workloads.columns import columns_of, rows_of
+from workloads.columns import columns_of, packed, rows_of, unpacked
+
+torch = pytest.importorskip("torch")
 
 
 def array(*values, dtype=np.float32):
@@ -20,6 +22,8 @@ def told(value):
 
 
 JOINED = {
+    "steps in lists": [[(array(i), i), (array(i + 1), i)] for i in range(3)],
+    "tensors": [(torch.arange(3.0) + i, i, torch.arange(2) + i) for i in range(3)],
     "steps of environments": [(array(1, 2), 1.0, False), (array(3, 4), 0.5, True)],
     "numbers of NumPy": [(np.float64(1.5), np.bool_(True)), (np.float64(2.5), np.bool_(False))],
     "several steps of each": [((array(i), i), (array(i + 1), i)) for i in range(3)],
@@ -44,6 +48,12 @@ PLAIN = {
     "records": [(np.zeros(1, [("a", int)]),)] * 2,
     "empty arrays": [(np.zeros(0),)] * 2,
     "arrays without a dimension": [(np.array(1.0),)] * 2,
+    "tensors that learn": [(torch.ones(2, requires_grad=True),)] * 2,
+    "tensors of two shapes": [(torch.ones(2),), (torch.ones(3),)],
+    "tensors of two types": [(torch.ones(2),), (torch.ones(2, dtype=torch.int64),)],
+    "tensors that are not contiguous": [(torch.ones(2, 3).T,)] * 2,
+    "tensors of a type that NumPy lacks": [(torch.ones(2, dtype=torch.bfloat16),)] * 2,
+    "lists of numbers": [[1, 2], [3, 4]],
     "a subclass of arrays": [(np.ma.masked_array([1]),)] * 2,
     "bare arrays of two shapes": [array(1), array(1, 2)],
 }
@@ -68,3 +78,14 @@ def test_a_pickle_of_columns_calls_nothing_for_an_array():
     rows = [(array(i), float(i)) for i in range(100)]
     assert b"numpy" in pickle.dumps(rows)
     assert b"numpy" not in pickle.dumps(columns_of(rows))
+
+
+def test_a_trajectory_of_tensors_is_packed_and_its_rows_may_be_changed_one_by_one():
+    rows = [(torch.full((3,), float(i)), i) for i in range(4)]
+    message = packed(rows)
+    assert type(message) is bytes
+    assert b"torch" not in message
+    received = unpacked(message)
+    received[1][0].add_(1)
+    assert [row[0].tolist() for row in received] == [[0] * 3, [2] * 3, [2] * 3, [3] * 3]
+    assert packed((1, 2)) == (1, 2)

@@ -64,9 +64,22 @@ def fill(array: Any) -> float:
 
 
 NOISE = np.random.default_rng(0).random((20, 20))
+IMAGE = np.random.default_rng(1).random((30, 40, 3)).astype("f4")
+
+
+def sums(array: Any) -> list[float]:
+    return [float(array.sum()), float(array.mean()), float(np.linalg.norm(array.ravel())), float((array * 1.1).std())]
+
+
 CASES: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
     "Fortran's order": (lambda n: np.asfortranarray(NOISE), lambda v: (v.flags.fnc, v.sum(axis=0).tobytes())),
     "C's order": (lambda n: NOISE.copy(), lambda v: (v.flags.c_contiguous, v.sum(axis=0).tobytes())),
+    "HWC to CHW": (lambda n: IMAGE.transpose(2, 0, 1), sums),
+    "HWC to CHW in a dict": (lambda n: {"image": IMAGE.transpose(2, 0, 1), "n": [n]}, lambda v: sums(v["image"])),
+    "HWC to CHW in an object": (lambda n: Box(IMAGE.transpose(2, 0, 1)), lambda v: sums(v.other)),
+    "an image flipped and cut": (lambda n: [IMAGE[:, ::-1], IMAGE[5:20, 3:30], n], lambda v: (sums(v[0]), sums(v[1]))),
+    "one channel, every other row": (lambda n: (IMAGE[::2, :, 1], n), lambda v: sums(v[0])),
+    "rows of small views": (lambda n: [(IMAGE[k, :5].T, k) for k in range(30)], lambda v: [sums(a) for a, _ in v]),
     "one list twice": (twins, grow),
     "one object twice": (lambda n: [u := Box(), u], lambda v: v[0] is v[1]),
     "one array twice": (lambda n: [a := np.zeros(2), a], lambda v: (v[0] is v[1], fill(v[0]), v[1].tolist())),

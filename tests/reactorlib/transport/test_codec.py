@@ -70,6 +70,8 @@ def test_any_value_is_the_same_after_its_way(shared_ends: Ends, value: Any) -> N
 @example(values=[np.zeros(3, "f4"), np.zeros(3, ">f4"), np.zeros(3, "i4")], order=[0, 0, 0, 1, 1, 1, 2, 2, 2, 0])
 @example(values=[np.zeros(3, "q"), np.zeros(3, "l")], order=[0, 0, 0, 1, 1, 1, 0])
 @example(values=[np.zeros((2, 3)), np.zeros((3, 2)), np.zeros(6)], order=[0, 0, 0, 1, 2, 0, 1, 2])
+@example(values=[(np.zeros((2, 3)), np.ones((2, 3))), (np.zeros((3, 2)), np.ones((3, 2)))], order=[0, 0, 0, 1, 0, 1])
+@example(values=[np.arange(6.0)[::2], np.arange(3.0), np.array(1.0)], order=[1, 1, 1, 0, 1, 2])
 @example(values=[np.zeros(LARGE_BYTES, "u1"), np.zeros(LARGE_BYTES - 1, "u1")], order=[0, 0, 0, 1, 1, 1, 0])
 def test_one_place_may_have_values_of_many_structures(shared_ends: Ends, values: list[Any], order: list[int]) -> None:
     encode, decode = shared_ends.one.codec.encoder([1]), shared_ends.other.codec.decode
