@@ -166,7 +166,8 @@ class _IsolationCheck:
         """The sources that the check does not control, as far as this play of the environment reads them."""
         places = self._play([watched], [WATCHED]).get(watched, {}).get("places", {})
         found = {name: tuple(places.get(f"{WATCHED} {name}", ())) for name in OUTSIDE}
-        return {name: lines for name, lines in found.items() if lines}
+        seen = {name: lines for name, lines in found.items() if lines}
+        return seen if len(seen) < 2 else {OTHER: sum(seen.values(), ())[:_PLACES]}  # which of them is not known
 
     def _read_back(self) -> list[str]:
         """Files and folders that a play changed, and that another has read before it changed them."""
