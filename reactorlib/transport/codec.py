@@ -84,7 +84,7 @@ class Codec:
         self._lenders = lenders
         self._encoders: dict[Structure, Encode | None] = {}  # None: met once
         self._decoders: dict[bytes, Decode] = {}  # by prefix
-        self._has_columns = False  # the latest value without functions of its own had columns of arrays
+        self._is_plain = True  # the latest value without functions of its own had no arrays
         self._places: dict[tuple[int, ...], Callable[[Any], bytes]] = {}
 
     def close(self) -> None:
@@ -151,11 +151,11 @@ class Codec:
             raise
 
     def _whole(self, value: Any, placed: Placed) -> bytes:
-        if not self._has_columns:
+        if self._is_plain:
             with suppress(pickling.BufferMetError):  # pickle is the fastest where it meets no array
                 return HEAD.pack(PICKLED, 0, self._placing.worker, 0) + pickling.dumps(value, pickling.no_buffer)
         taken = taken_apart(value)
-        self._has_columns = taken is not None and taken.has_arrays
+        self._is_plain = taken is not None and not taken.has_arrays
         if taken is None:
             return self._pickled(value, placed)
         head = partial(HEAD.pack, BY_COLUMN, 0, self._placing.worker)
