@@ -58,7 +58,7 @@ def _of_the_environment(make: Make, steps: int, seed: int) -> list[str]:
     """The reasons why the environment differs from itself, so that no vector of it can be right."""
     report, error = _outcome(lambda one: check_isolation(one, steps=steps, seed=seed, limit_s=_ALONE_S), make)
     if report is None:
-        return [f"the environment by itself is not checked: {_words(error)}"]
+        return [f"the environment by itself is not checked: {' '.join(str(error).split())}"]
     return [f"the environment is at fault, not the vector: {one}" for one in report.findings]
 
 

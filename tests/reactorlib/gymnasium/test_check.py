@@ -1,6 +1,8 @@
 """The checker of vector environments: Gymnasium's own, with the faults that it knows to have, and made-up ones."""
 
 import functools
+import os
+import signal
 from typing import Any
 
 import gymnasium
@@ -137,6 +139,29 @@ def test_differences_are_told_by_their_place() -> None:
     assert difference(float("nan"), float("nan"), "x") is None
     assert difference(float("nan"), 5.0, "x") == "x are nan, not 5.0"
     assert difference(1, 1.0, "x") == "x are of type int, not float"
+
+
+class DyingElsewhere(culprits.Walk):
+    """Ends every process but its home."""
+
+    def __init__(self, home: int) -> None:
+        super().__init__()
+        self.home = home
+
+    def step(self, action: Any) -> Any:
+        if os.getpid() != self.home:
+            signal.raise_signal(signal.SIGABRT)
+        return super().step(action)
+
+
+def test_an_environment_that_cannot_be_checked_is_told_with_the_reason() -> None:
+    class Generous(SyncVectorEnv):
+        def step(self, actions: Any) -> Any:
+            observations, rewards, *rest = super().step(actions)
+            return observations, rewards + 1, *rest
+
+    with pytest.raises(AssertionError, match=r"by itself is not checked: .*ended by SIGABRT in step 1"):
+        check_vector_env(Generous([functools.partial(DyingElsewhere, os.getpid())] * 2), steps=5)
 
 
 def test_a_fault_of_the_environment_is_told_from_one_of_the_vector() -> None:

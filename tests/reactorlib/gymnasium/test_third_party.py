@@ -21,9 +21,9 @@ SCREENLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "MUJOCO_GL
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", third_party.ENVIRONMENTS)
-def test_it_is_in_our_vectors_as_in_gymnasiums_and_the_check_ends_with_a_verdict(name: str) -> None:
+def test_it_is_in_our_vectors_as_in_gymnasiums_and_the_check_ends_with_a_verdict(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", PROGRAM, name], cwd=PROGRAM.parents[3], capture_output=True, text=True,
+        [sys.executable, "-W", "ignore", PROGRAM, name], cwd=tmp_path, capture_output=True, text=True,
         timeout=500, check=False, env={**os.environ, **SCREENLESS, "PYTHONPATH": str(PROGRAM.parents[3])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
