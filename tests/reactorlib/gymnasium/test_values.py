@@ -336,9 +336,9 @@ class Trainer:
 def test_a_vector_whose_owner_makes_its_environments_is_collected_with_it(way: dict[str, Any]) -> None:
     trainer = Trainer(**way)
     trainer.envs.reset()
-    session = trainer.envs._groups.session
+    execution = trainer.envs._groups.session._execution
     gone = weakref.ref(trainer)
     del trainer
     gc.collect()
     assert gone() is None
-    assert session.closed
+    assert execution.over
