@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-# A column of arrays, or of NumPy's numbers, of one type and shape: the bytes of all, the type, the shape, and whether
-# they are tensors.
+# A column of arrays, or of NumPy's numbers, of one type and shape. The items are the bytes of all, the type, the shape,
+# and whether they are tensors.
 Joined: TypeAlias = tuple[bytes, str, tuple[int, ...], bool]
 # The width, whether the outer rows are lists, and the columns. Each is a list of values or a `Joined`. The width is the
 # number of rows in an outer tuple or list.

@@ -42,8 +42,8 @@ class ReactorVectorEnv(Calls):
 
     `env_fns` make an environment at each call, and each of the `workers` steps a share of them. By default there are
     as many workers as processors. Where processors are few, or with `caller_steps`, the caller's process is one of
-    them, unless its thread runs an event loop or is not the main one. It steps its share in `step` and `step_wait`,
-    which no timeout breaks off. `executor` is "processes", "threads", "inline", or "mpi" for ranks, where
+    them. By default it is not if its thread runs an event loop or is not the main one. It steps its share in `step` and
+    `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or "mpi" for ranks, where
     `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any of these four, `plan`
     is made: processes where they pay, by steps of one environment that are timed. Results are the same.
 

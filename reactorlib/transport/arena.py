@@ -243,9 +243,8 @@ class Arena(Placing):
 class Lender:
     """Makes the buffers of one receiver over blocks of any owner; they keep the mapping.
 
-    A release count is a semaphore of POSIX. `sem_post` counts in C, from any thread, and as a release: the owner, which
-    may overwrite the block once it sees the count, sees it after our reads. ctypes calls it without letting other
-    threads run in between.
+    A release count is a semaphore of POSIX. `sem_post` counts in C and from any thread. It orders memory: the owner
+    may overwrite the block, and sees the count after our reads. No other thread runs while ctypes calls it.
     """
 
     def __init__(self, memory: Memory, receiver: int) -> None:

@@ -1,8 +1,8 @@
 """Values of any number of parts to messages and back, by column. A value keeps its exact type; see structure.py.
 
 Rows of one form are taken apart into columns, one for each field, and columns into columns of their own. Each step is
-one call of a function in C for a whole column. So the cost per row is the same for ten rows and for a million, and the
-number of rows, shapes of arrays or a None now and then need no new description. What is left are columns of numbers
+one call of a function in C for a whole column. So the cost per row is the same for ten rows and for a million. Another
+number of rows, other shapes and a None now and then need no new description. In the end there are columns of numbers
 and strings, which `marshal` writes, and arrays of one dtype, whose bytes follow.
 
 A plan is what `marshal` writes: a list for a column of plain values, or a tuple that begins with one of
