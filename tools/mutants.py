@@ -67,10 +67,10 @@ MUTANTS = [
     ),
     *_mutants(
         _of("worker", "coordinator", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
-        ("a stop that is asked for comes at the next microstep", "self.queue.at(self.shutdown, self.queue.time, None)", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
-        ("a stop before the first tag lets it run", "self.queue.at(self.shutdown, self.queue.time, None)", "self.queue.soon[self.shutdown] = None"),
+        ("a stop that is asked for comes at the next microstep", "self._end_at(self.queue.time)", "self._end_at(self.queue.time + 1)"),
+        ("a stop before the first tag lets it run", "self._end_at(self.queue.time)", "self.queue.soon[self.shutdown] = None"),
         ("an event after 292 years never happens", "min(self._stop_time, LONGEST)", "self._stop_time"),
-        ("a run without events ends at the next microstep", "queue.at(self.shutdown, queue.time, None)", "queue.at(self.shutdown, queue.time + 1, None)"),
+        ("a run without events ends at the next microstep", "self._end_at(queue.time)", "self._end_at(queue.time + 1)"),
         ("what is scheduled for the microstep after the next waits for it", "if events and not queue.ahead:", "if events:"),
         ("shutdown joins the events of the timeout", "if next_time == stop_time:", "if next_time == stop_time and due is None:"),
     ),

@@ -23,7 +23,7 @@ class MarkingProbe(Probe):
 
     def __init__(self, task: Any) -> None:
         self._marks: list[int] = []
-        self._first = 1 + task.warmup_rounds  # after the creation's mark come that of `ready` and those of the rounds
+        self._first = 2 + task.warmup_rounds  # after the creation's mark come two of `ready` and those of the rounds
         super().__init__(task.rounds, task.warmup_rounds, verify=False, clock=self._mark)
 
     def _mark(self) -> int:
