@@ -1,4 +1,4 @@
-"""Environments of a vector are distinct objects: one that serves as several would have a copy in each process."""
+"""Environments of a vector are distinct objects. An object that serves as several would have a copy in each process."""
 
 from __future__ import annotations
 

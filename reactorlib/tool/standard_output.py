@@ -1,4 +1,4 @@
-"""Standard output of a command line: what to do where it is closed, full or cut off, and who may print there."""
+"""Standard output of a command line that is closed, full or cut off, or that must hold nothing but a result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, NoReturn, ParamSpec
 
 P = ParamSpec("P")
-LOST, CUT = 2, 141  # statuses: output could not be written; its reader left early, as the shell says it of SIGPIPE
+LOST, CUT = 2, 141  # statuses if output is not written, and if its reader leaves early (the shell's for SIGPIPE)
 
 
 class _Output(io.FileIO):

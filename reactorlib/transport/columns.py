@@ -59,7 +59,7 @@ def taken_apart(value: Any) -> Taken | None:
 
 
 class Taken:
-    """One value taken apart. `is_exact`: what is in several places stays one object.
+    """One value taken apart. `is_exact`: an object in several places stays one object.
 
     `shared`: find lists, dicts and arrays in several places, where these places are in one column. This takes longer.
     """
