@@ -163,6 +163,7 @@ def test_too_few_descriptors_are_an_error_of_the_run_that_says_so(executor: str)
 
 @pytest.mark.parametrize("mib", [2048, 512])
 def test_a_run_with_arrays_fits_into_a_limit_of_addresses(mib: int) -> None:
+    pytest.importorskip("numpy")
     script = f"""
         resource.setrlimit(resource.RLIMIT_AS, ({mib} << 20, {mib} << 20))
         import numpy as np

@@ -20,7 +20,7 @@ LIMIT_S = 60
 
 @pytest.mark.parametrize("number", [None, errno.ENOSYS, errno.EPERM], ids=["pidfd", "old kernel", "sandbox"])
 def test_a_worker_follows_its_parent(number: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_pid: int) -> int:
+    def refuse(_pid: int, _flags: int = 0) -> int:
         assert number is not None
         raise OSError(number, os.strerror(number))
 
