@@ -28,6 +28,7 @@ from functools import partial
 from importlib import import_module
 from itertools import accumulate, chain, compress, count, islice, repeat, starmap
 from math import prod
+from operator import countOf
 from struct import Struct
 from typing import Any
 
@@ -44,6 +45,7 @@ _NESTED = frozenset({tuple, list})
 _KNOWN = PLAIN | _NESTED | {dict}
 _KEYS = frozenset({str, int})  # types of keys that are equal only if they are the same
 _dtype, _shape, _nbytes = map(operator.attrgetter, ("dtype", "shape", "nbytes"))
+_ndim = operator.attrgetter("ndim")
 _char, _metadata = map(operator.attrgetter, ("dtype.char", "dtype.metadata"))
 _c_contiguous, _requires_grad = map(operator.attrgetter, ("flags.c_contiguous", "requires_grad"))
 
@@ -81,7 +83,8 @@ class Taken:
         return b"".join((begin, bytes(-len(begin) % ALIGN), *self._pieces))
 
     def _part(self, column: Sequence[Any], depth: int) -> Plan:
-        kinds = {*map(type, column)}
+        kind = type(column[0])
+        kinds = {kind} if countOf(map(type, column), kind) == len(column) else {*map(type, column)}
         if kinds <= PLAIN:
             return list(column)
         if depth > DEPTH or not all(map(_is_known, kinds)):
@@ -89,7 +92,6 @@ class Taken:
         if len(kinds) > 1:
             names = {kind: None if kind in PLAIN else kind for kind in kinds}
             return self._split(column, [*map(names.__getitem__, map(type, column))], self._part, depth)
-        [kind] = kinds
         if kind is tuple:
             return self._rows("(", column, depth)
         if kind not in _KNOWN and issubclass(kind, sys.modules["numpy"].generic):
@@ -119,14 +121,16 @@ class Taken:
 
     def _rows(self, sort: str, rows: Sequence[Any], depth: int) -> Plan:
         """Tuples or lists: by field, or as one column of all members where there are few rows, or members are alike."""
-        lengths = {*map(len, rows)}
-        how: Any = [*map(len, rows)] if len(lengths) > 1 else lengths.pop()
+        how: Any = len(rows[0])
+        if countOf(map(len, rows), how) < len(rows):
+            how = [*map(len, rows)]
         if how == 0:
             return sort, 0, len(rows)
         kinds = {*map(type, rows[0])}
         are_nested = len(kinds) == 1 and kinds <= _NESTED
         if type(how) is int and how <= len(rows) and not (are_nested or kinds <= PLAIN or self._shared):
-            return sort, None, [self._part(field, depth + 1) for field in zip(*rows, strict=True)]
+            members = [*chain.from_iterable(rows)]  # `zip` would make an iterator for each row
+            return sort, None, [self._part(members[at::how], depth + 1) for at in range(how)]
         if sort == "(" and are_nested and 2 * len({*map(id, rows)}) <= len(rows):  # some grow to 2**DEPTH members
             return self._different(rows, depth + 1)
         return sort, how, self._part([*chain.from_iterable(rows)], depth + 1)
@@ -161,8 +165,7 @@ class Taken:
 
     def _arrays(self, arrays: Sequence[Any], depth: int, are_tensors: bool = False) -> Plan:
         first = arrays[0]
-        are_equal = len({*map(id, map(_dtype, arrays))}) == 1 and len({*map(_shape, arrays)}) == 1
-        if are_equal and first.nbytes < LARGE_BYTES:
+        if first.nbytes < LARGE_BYTES and _are_alike(arrays, first):
             with suppress(TypeError):  # one has no buffer, or is not in C order
                 return self._equal(code_of(first.dtype), first.shape, b"".join(arrays), len(arrays))
         if any(map(_metadata, arrays)):
@@ -278,6 +281,16 @@ class Given:
         shapes = shape if sort == "v" else [shape] * number[0]
         sizes = map(operator.mul, map(prod, shapes), repeat(dtype.itemsize))
         return [*map(numpy.ndarray, shapes, repeat(dtype), repeat(data), accumulate(sizes, initial=begin))]
+
+
+def _are_alike(arrays: Sequence[Any], first: Any) -> bool:
+    """Whether arrays have the shape and dtype of the first of them."""
+    number = len(arrays)
+    if not all(map(operator.is_, map(_dtype, arrays), repeat(first.dtype))):  # two equal ones may have two types
+        return False
+    if first.ndim == 1:  # takes a third of the time
+        return countOf(map(_ndim, arrays), 1) == number == countOf(map(len, arrays), len(first))
+    return countOf(map(_shape, arrays), first.shape) == number
 
 
 def _is_known(kind: type) -> bool:
