@@ -6,12 +6,12 @@ import platform
 import sys
 from collections.abc import Sequence
 
-from benchmarks.kernel_claims import processes
+from benchmarks.kernel_claims import messages, processes
 from benchmarks.kernel_claims.claim import Claim, lines, measured
 from benchmarks.kernel_claims.table import PARTS, TINY, Size
 from reactorlib.tool import standard_output
 
-ONCE = {"start-up": processes.start_up, "memory": processes.memory}
+ONCE = {"messages": messages.messages, "start-up": processes.start_up, "memory": processes.memory}
 
 
 @standard_output.ended

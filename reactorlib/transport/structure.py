@@ -17,6 +17,7 @@ list, dict or array in two places, has the structure 'o'. It keeps what is share
 from __future__ import annotations
 
 import sys
+from itertools import chain, islice
 from typing import Any
 
 from reactorlib.transport.arrays import array_of, code_of
@@ -48,24 +49,23 @@ class Describer:
     def __init__(self, loose: bool = False) -> None:
         self._loose = loose
         self._most = FEW_PARTS if loose else PARTS
-        self._parts = 0
         self._arrays = 0
         self._shareable: set[int] = set()  # ids of lists, dicts and arrays in the value that is described
         self._known: dict[Structure, Structure] = {}  # equal structures are one object, which pickle writes once
 
     def describe(self, message: Any) -> Structure:
         """The structure of a tuple of values, or of one value; 'o' if no functions should be written for it."""
-        values = message if type(message) is tuple else (message,)
-        if len(values) > self._most:
+        parts = _parts_of(message, self._most)
+        if parts > self._most:
             return "o"
+        values = message if type(message) is tuple else (message,)
         found = [self._value(value) for value in values]
-        if self._parts > (self._most if self._arrays else FEW_PARTS) or all(one == "o" for one in found):
+        if parts > (self._most if self._arrays else FEW_PARTS) or all(one == "o" for one in found):
             return "o"
         return ("(", *found) if values is message else found[0]
 
     def _value(self, value: Any) -> Structure:
         self._shareable.clear()
-        self._parts += 1
         try:
             return self._part(value, 1)
         except OddError:
@@ -86,8 +86,7 @@ class Describer:
     def _container(self, kind: type, part: Any, depth: int) -> Structure | None:
         if kind not in CONTAINERS.values():
             return None
-        self._parts += len(part)
-        if self._parts > self._most or depth > DEPTH:
+        if depth > DEPTH:
             raise OddError
         if kind is not dict:
             return ("(" if kind is tuple else "[", *(self._part(member, depth + 1) for member in part))
@@ -110,6 +109,16 @@ class Describer:
         if array.nbytes >= LARGE_BYTES:
             return "A", code, array.ndim, tensor
         return ("v", code, array.ndim, tensor) if self._loose else ("a", code, array.shape, tensor)
+
+
+def _parts_of(message: Any, most: int) -> int:
+    """How many parts a message has, containers included; any number above `most` if there are more."""
+    level, parts = [message], 0
+    while level and parts <= most:
+        parts += len(level)
+        within = (part.values() if type(part) is dict else part for part in level if type(part) in CONTAINERS.values())
+        level = [*islice(chain.from_iterable(within), most + 1)]
+    return parts
 
 
 def _scalar(kind: type, part: Any) -> Structure | None:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks import paths
 from benchmarks.kernel_claims import __main__ as command
 from benchmarks.kernel_claims.claim import Claim, claim, lines
+from benchmarks.kernel_claims.messages import REGIMES, bend, costs
 from benchmarks.kernel_claims.processes import process_ns
 from benchmarks.kernel_claims.table import PARTS, TINY, Row, cost
 from benchmarks.structures import Star
@@ -120,3 +121,16 @@ def test_a_failing_claim_fails_the_command_and_an_unknown_part_is_refused(monkey
 def test_a_process_that_fails_is_no_measurement():
     with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
         process_ns("raise SystemExit(3)", dict(os.environ))
+
+
+CLIFF = {4: 5.6, 16: 14, 64: 45, 100: 55, 104: 405, 160: 624, 256: 1000, 1024: 3990}  # of rows that were pickled
+
+
+def test_a_step_in_costs_is_off_every_line():
+    assert bend({number: 10 + number for number in (1, 10, 100, 1000)}) == pytest.approx(1)
+    assert bend(CLIFF) > 2.5
+
+
+@pytest.mark.parametrize("regime", [one for one in REGIMES if "megabytes" not in one.name], ids=lambda one: one.name)
+def test_the_cost_of_a_message_has_no_cliff(regime):
+    assert min(bend(costs(regime, 15)) for _ in range(3)) < 2.2

@@ -54,7 +54,7 @@ def execute(chosen: Executor) -> Execute:
 
 @pytest.fixture
 def opened(chosen: Executor) -> Callable[..., Session]:
-    """`Session` with a trace, in each of several ways. On ranks, a session is a script's: tests/reactorlib/mpi has them."""
+    """`Session` with a trace, in each of several ways. On ranks it is a script's: tests/reactorlib/mpi has those."""
 
     def opened(main: Any, **options: Any) -> Session:
         parameters = {name: value for name, value in options.items() if name not in SESSION_OPTIONS}
