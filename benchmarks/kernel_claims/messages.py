@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, cycle
 from typing import Any
 
@@ -82,20 +83,24 @@ def costs(regime: Regime, sweeps: int) -> dict[int, float]:
         encoders = {size: one.codec.encoder([1]) for size in values}
         for sweep in range(-3, sweeps):  # the first ones compile
             for size, each in values.items():
-                reading = _reading(lambda each=each, encode=encoders[size]: other.codec.decode(encode(next(each))))
+                reading = _reading(partial(_journey, other.codec.decode, encoders[size], each))
                 least[size] = min(least.get(size, reading), reading) if sweep > 0 else reading
     return least
 
 
 def bend(costs: Mapping[int, float]) -> float:
     """The largest factor between a cost and the line that fits best: a fixed cost and one for each of a number."""
-    factors = []
+    factors = list[float]()
     for (few, cheap), (many, dear) in combinations(costs.items(), 2):
         each = (dear - cheap) / (many - few)
         fixed = max(0.0, cheap - few * each)
         ratios = [cost / (fixed + max(each, 0.0) * number) for number, cost in costs.items()]
         factors.append((max(ratios) / min(ratios)) ** 0.5)
     return min(factors)
+
+
+def _journey(decode: Callable[[bytes], Any], encode: Callable[[Any], bytes], values: Iterator[Any]) -> None:
+    decode(encode(next(values)))
 
 
 @contextmanager
