@@ -44,9 +44,9 @@ OF_TRANSPORTS = {"reactorlib/mpi/transport.py": {"mpi4py"}, "reactorlib/mpi/rank
 
 # The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for
 # annotations only. Further bounds: what a room may not know although it comes before.
-ROOMS = ("tag", "errors", "cpus", "clock", "tool", "transport", "declaration", "elaboration", "schedule", "worker",
-         "executors", "mpi", "view", "program", "execution", "runtime", "session", "lf", "gymnasium", "cli",
-         "__main__")  # fmt: skip
+ROOMS = ("tag", "errors", "cpus", "tool", "transport", "declaration", "elaboration", "schedule", "worker",
+         "executors", "mpi", "view", "program", "execution", "runtime", "exploration", "session", "lf",
+         "gymnasium", "cli", "__main__")  # fmt: skip
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
 

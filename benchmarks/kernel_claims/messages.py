@@ -1,4 +1,4 @@
-"""What a message costs by its size: claims that it is a line, without a step, for rows, environments and bytes."""
+"""The cost of a message by its size: claims that it is a line, without a step, for rows, environments and bytes."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

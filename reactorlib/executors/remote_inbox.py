@@ -14,8 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from reactorlib.clock import PhysicalClock
 from reactorlib.executors.failure import Failure, PortableFailure
+from reactorlib.worker.clock import PhysicalClock
 from reactorlib.worker.inbox import Inbox, Outside
 
 LONGEST_CALL = 1 << 17  # bytes; a datagram of Linux holds at most 212,960, unless the system has another limit

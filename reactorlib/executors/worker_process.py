@@ -17,7 +17,6 @@ from functools import partial
 from time import sleep
 from typing import NamedTuple
 
-from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
@@ -29,6 +28,7 @@ from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.remote_inbox import RemoteInbox
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Endpoint, Exchange
+from reactorlib.worker.clock import PhysicalClock
 from reactorlib.worker.context import current
 from reactorlib.worker.worker import Worker
 

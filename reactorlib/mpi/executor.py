@@ -10,7 +10,6 @@ from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
 
-from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
@@ -24,6 +23,7 @@ from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.split import Splitter
 from reactorlib.transport.waiting import SPIN_NS
+from reactorlib.worker.clock import PhysicalClock
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.event_queue import Events

@@ -7,10 +7,10 @@ from itertools import repeat
 from math import inf
 from typing import Any, Protocol
 
-from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.tag import LONGEST, Tag
 from reactorlib.worker.cells import Event, events_of
+from reactorlib.worker.clock import PhysicalClock
 from reactorlib.worker.event_queue import Events, ModalQueue, Queue
 from reactorlib.worker.inbox import LAST, Inbox
 from reactorlib.worker.modes import Modes

@@ -10,10 +10,10 @@ from math import inf
 from time import monotonic, sleep
 from typing import Any, ParamSpec, TypeVar
 
-from reactorlib.clock import PhysicalClock
 from reactorlib.errors import RunError, ThreadError
 from reactorlib.tag import Time
 from reactorlib.worker.cells import Event
+from reactorlib.worker.clock import PhysicalClock
 from reactorlib.worker.notice import notice
 
 P = ParamSpec("P")

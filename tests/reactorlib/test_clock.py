@@ -8,7 +8,7 @@ from time import monotonic_ns
 
 import pytest
 
-from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
+from reactorlib.worker.clock import LONGEST_WAIT_NS, PhysicalClock
 
 PATIENCE_S = 20
 FAR = float("inf")
