@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
+from abc import ABCMeta
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
@@ -19,8 +20,11 @@ from reactorlib.tag import count_fault, time_fault
 R = TypeVar("R", bound="Reactor")
 
 
-class _ReactorType(type):
-    """Makes instances: binds the declared elements first, so that the constructor can connect them."""
+class _ReactorType(ABCMeta):
+    """Makes instances: binds the declared elements first, so that the constructor can connect them.
+
+    It is that of abstract classes, so that a reactor class may have abstract methods, and one of them as another base.
+    """
 
     @classmethod
     def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> ClassBody:
@@ -28,6 +32,8 @@ class _ReactorType(type):
 
     def __call__(cls: type[R], /, *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
         declared = declarations_of(cls)
+        if missing := sorted(cls.__abstractmethods__):
+            raise refusal(f"{cls.__name__} is abstract: a subclass has to define {', '.join(missing)}", here())
         self: R = cls.__new__(cls)
         parameters, name = _parameters(self, declared, args, kwargs), cls.__name__
         parent = building.stack[-1] if building.stack else None
