@@ -47,14 +47,15 @@ from reactorlib.worker.context import (
     update_deadline,
 )  # fmt: skip
 from reactorlib.worker.inbox import RunHandle
+from reactorlib.worker.options import ExecutorName
 from reactorlib.worker.trace import Span, TraceRecord
 
 __version__ = "1.0.0"
 
 __all__ = [
     "ABSENT", "HOUR", "MINUTE", "MSEC", "NSEC", "SEC", "USEC", "Bank", "Batch", "EffectError", "ElaborationError",
-    "Input", "LogicalAction", "Maybe", "Mode", "Output", "PhysicalAction", "Program", "ReactionError", "Reactor",
-    "ReactorError", "RunError", "RunHandle", "RunResult", "Session", "Span", "State", "Stepper", "Tag",
+    "ExecutorName", "Input", "LogicalAction", "Maybe", "Mode", "Output", "PhysicalAction", "Program", "ReactionError",
+    "Reactor", "ReactorError", "RunError", "RunHandle", "RunResult", "Session", "Span", "State", "Stepper", "Tag",
     "ThreadError", "Time", "Timer", "TraceRecord", "WorkerError", "check_deadline", "connect", "current_tag",
     "elaborate", "history", "interleaved", "logical_elapsed", "logical_time", "per_member", "physical_elapsed",
     "physical_time", "reaction", "request_stop", "reset", "run", "run_handle", "shutdown", "start_time", "startup",

@@ -14,7 +14,7 @@ from reactorlib.executors.executor import exit_on_signal, handling
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.worker.context import current
-from reactorlib.worker.options import Options
+from reactorlib.worker.options import ExecutorName, Options, StartMethod
 
 
 def run(
@@ -24,10 +24,10 @@ def run(
     timeout: int | None = None,
     fast: bool = False,
     keepalive: bool | None = None,
-    executor: str = "inline",
+    executor: ExecutorName = "inline",
     workers: int | None = None,
     placement: Mapping[str, int] | None = None,
-    start_method: str | None = None,
+    start_method: StartMethod | None = None,
     library_threads: int | None = None,
     trace: bool = False,
     **parameters: Any,

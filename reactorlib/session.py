@@ -22,7 +22,7 @@ from reactorlib.worker.cells import ABSENT, Reader
 from reactorlib.worker.context import current, is_inside
 from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.options import Options
+from reactorlib.worker.options import ExecutorName, Options, StartMethod
 
 T = TypeVar("T")
 
@@ -55,10 +55,10 @@ class Session(Mortal):
         program: type[Reactor] | Program,
         /,
         *,
-        executor: str = "inline",
+        executor: ExecutorName = "inline",
         workers: int | None = None,
         placement: Mapping[str, int] | None = None,
-        start_method: str | None = None,
+        start_method: StartMethod | None = None,
         library_threads: int | None = None,
         trace: bool = False,
         **parameters: Any,

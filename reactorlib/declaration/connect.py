@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from reactorlib.declaration.building import building, here
-from reactorlib.declaration.elements import Element
+from reactorlib.declaration.elements import Element, Port
 from reactorlib.declaration.instance import Bound, BoundPort, Connection, Instance, PortChannel, refusal
 from reactorlib.tag import time_fault
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class Ports(list[PortChannel]):
@@ -34,7 +37,22 @@ def interleaved(ports: Any) -> Any:
     return Ports(sorted(_channels(ports, "interleaved()", here()), key=itemgetter(1)))
 
 
-def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:
+class _Sends(Protocol[T_co]):
+    """A port as a source: a type checker lets its values go to ports of a wider type."""
+
+    @property
+    def value(self) -> T_co: ...
+    @property
+    def is_present(self) -> bool: ...
+
+
+def connect(
+    source: _Sends[T] | Iterable[_Sends[T]],
+    target: Port[T] | Iterable[Port[T]],
+    after: int | None = None,
+    physical: bool = False,
+    repeat: bool = True,
+) -> None:
     """Connect ports, multiports, ports of banks, or lists of them, in a constructor.
 
     The left side repeats until the right side, a multiple of it, is full (broadcast). With `repeat=False` both are as

@@ -51,14 +51,16 @@ class Port(Element, Generic[T]):
         super().__init__()
         self.width = width
 
-    def set(self, value: T) -> None:
-        """Give the port a value at this tag. The last one set wins."""
-        raise self._misused()
+    if not TYPE_CHECKING:  # the argument for an input that is no effect has none
+
+        def set(self, value: T) -> None:
+            """Give the port a value at this tag. The last one set wins."""
+            raise self._misused()
 
     if TYPE_CHECKING:  # of a multiport, as the argument of a reaction
 
-        def __getitem__(self, channel: int) -> Port[T]: ...
-        def __iter__(self) -> Iterator[Port[T]]: ...
+        def __getitem__(self, channel: int) -> Self: ...
+        def __iter__(self) -> Iterator[Self]: ...
         def __len__(self) -> int: ...
 
 
@@ -83,7 +85,8 @@ class Input(Port[T]):
     `mutable=True` the reader gets its own deep copy.
 
     One of several triggers, and a port that a reaction only `uses`, may be absent. With the annotation `Maybe[T]`
-    instead of `Input[T]`, a type checker asks for a check of `is_present`.
+    instead of `Input[T]`, a type checker asks for a check of `is_present`. Where a reaction sets the input of a
+    contained reactor, its argument is annotated as `Output[T]`, which has `set`.
 
     >>> from reactorlib import Maybe, Reactor, reaction
     >>> class Sum(Reactor):
@@ -119,6 +122,10 @@ class Output(Port[T]):
     """
 
     kind = "output"
+
+    if TYPE_CHECKING:
+
+        def set(self, value: T) -> None: ...
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy."""

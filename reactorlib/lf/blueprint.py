@@ -150,7 +150,9 @@ class Making:
             warn(f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected", link.where)
         count = min(len(sources), len(targets))
         delay = None if after is None else as_time(after(self.scope))
-        connect(Ports(sources[:count]), Ports(targets[:count]), after=delay, physical=link.physical)
+        source: Any = Ports(sources[:count])
+        target: Any = Ports(targets[:count])
+        connect(source, target, after=delay, physical=link.physical)
 
     def width(self, reference: PortReference) -> int:
         """The number of channels of a port."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
@@ -13,8 +13,10 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, closest, did_you_mean
 from reactorlib.tag import count_fault, time_fault
 
-EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
-START_METHODS = ("fork", "spawn", "forkserver")
+ExecutorName = Literal["inline", "threads", "processes", "mpi", "auto"]
+StartMethod = Literal["fork", "spawn", "forkserver"]
+EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
+START_METHODS: tuple[StartMethod, ...] = get_args(StartMethod)
 OF_RUN = ("timeout", "fast", "keepalive")  # options that a Session does not have
 
 
@@ -25,10 +27,10 @@ class Options:
     timeout: int | None = None
     fast: bool = False
     keepalive: bool | None = None
-    executor: str = "inline"
+    executor: ExecutorName = "inline"
     workers: int | None = None
     placement: Mapping[str, int] | None = None
-    start_method: str | None = None
+    start_method: StartMethod | None = None
     library_threads: int | None = None
     trace: bool = False
 

@@ -9,8 +9,10 @@ import pytest
 api = pytest.importorskip("mypy.api")
 
 PROGRAM = """
+from typing import Any
+
 from reactorlib import (
-    Bank, Input, LogicalAction, Maybe, Output, Reactor, State, Tag, connect, current_tag, reaction, startup
+    SEC, Bank, Input, LogicalAction, Maybe, Output, Reactor, State, connect, current_tag, reaction, run
 )
 
 class Client(Reactor):
@@ -21,6 +23,7 @@ class Client(Reactor):
 
     def __init__(self, factor: int) -> None:
         self.factor = factor
+        self.untyped: Any = None
 
     @reaction(request, effects=[reply, later])
     def serve(self, request: Input[int], reply: Output[str], later: LogicalAction[bytes]) -> None:
@@ -84,6 +87,35 @@ def test_checker_knows_the_types_of_values(check: Callable[..., str]) -> None:
 @pytest.mark.parametrize("wrong", ["reply.set(1)", "later.schedule(value='text')", "request.value.upper()"])
 def test_checker_refuses_values_of_another_type(check: Callable[..., str], wrong: str) -> None:
     assert "error" in check(wrong)
+
+
+# In a program that is right but for one line.
+MISTAKES = {
+    "an input is set": "request.set(3)",
+    "a value of another type is set": "reply.set(3)",
+    "ports of two types are connected": "connect(Client(1).reply, Client(1).request)",
+    "a reactor is connected": "connect(Client(1).reply, Client(1))",
+    "an executor that does not exist": 'run(Client, factor=1, executor="proceses")',
+    "a start method that does not exist": 'run(Client, factor=1, start_method="forks")',
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_checker_finds_a_mistake(check: Callable[..., str], mistake: str) -> None:
+    assert check(MISTAKES[mistake]).count("error:") == 1
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "connect(Client(1).reply, Client(1).reply, after=0)",
+        "connect([Client(1).request, Client(2).request], Main().many)",
+        'run(Client, factor=1, executor="threads", timeout=5 * SEC)',
+        "self.untyped.set(3)",
+    ],
+)
+def test_checker_accepts_what_is_right(check: Callable[..., str], right: str) -> None:
+    assert "error:" not in check(right)
 
 
 def test_checker_refuses_to_read_what_may_be_absent(check: Callable[..., str]) -> None:

@@ -1,6 +1,6 @@
 """Broadcast and gather with one reactor per worker."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
+from reactorlib import Bank, ExecutorName, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
@@ -71,6 +71,6 @@ class BroadcastGather(Reactor):
         connect(self.clients.reply, self.hub.replies)
 
 
-def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds of the task, reporting to the probe."""
     run_reactors(BroadcastGather, executor=executor, workers=workers, task=task, probe=probe)

@@ -1,6 +1,6 @@
 """Sampling with one reactor per environment."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
+from reactorlib import Bank, ExecutorName, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.probe import Probe
 from workloads.sampling import Reply, Sampler, SamplingTask
@@ -72,6 +72,6 @@ class Sampling(Reactor):
         connect(self.clients.reply, self.hub.replies)
 
 
-def run(task: SamplingTask, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+def run(task: SamplingTask, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds of the task, reporting to the probe."""
     run_reactors(Sampling, executor=executor, workers=workers, task=task, probe=probe)

@@ -1,6 +1,6 @@
 """Traffic Junction as reactors: a hub with the environment, a bank of agents, a microstep per round."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
+from reactorlib import Bank, ExecutorName, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.multi_agent.episodes import Message
 from workloads.multi_agent.task import Task
@@ -74,6 +74,6 @@ class MultiAgent(Reactor):
         connect(self.agents.action, self.hub.action)  # gather
 
 
-def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds on the given executor."""
     run_reactors(MultiAgent, task=task, probe=probe, executor=executor, workers=workers)

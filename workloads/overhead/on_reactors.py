@@ -1,6 +1,6 @@
 """The shapes as reactors."""
 
-from reactorlib import Reactor
+from reactorlib import ExecutorName, Reactor
 from reactorlib import run as run_reactors
 from workloads.overhead.chain.on_reactors import Chain
 from workloads.overhead.counting.on_reactors import Counting
@@ -21,6 +21,6 @@ SHAPES: dict[str, type[Reactor]] = {
 }
 
 
-def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds of the task, reporting to the probe; logical time, which the timers use, runs freely."""
     run_reactors(SHAPES[task.shape], fast=True, executor=executor, workers=workers, task=task, probe=probe)

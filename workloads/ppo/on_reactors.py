@@ -1,6 +1,6 @@
 """PPO as reactors: a learner and a bank of players, a microstep per step of the environments."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
+from reactorlib import Bank, ExecutorName, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.ppo.player import Actions, Player, Reply, joined
 from workloads.ppo.task import Task
@@ -78,6 +78,6 @@ class PPO(Reactor):
         connect(self.envs.reply, self.hub.replies)  # gather
 
 
-def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds on the given executor."""
     run_reactors(PPO, task=task, probe=probe, executor=executor, workers=workers)

@@ -1,6 +1,6 @@
 """Q-learning as reactors: learner -> bank of rollouts -> replay buffer -> learner, a microstep per round."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
+from reactorlib import Bank, ExecutorName, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.probe import Probe
 from workloads.q_learning.task import Task
@@ -91,6 +91,6 @@ class QLearning(Reactor):
         connect(self.replay.exchange, self.learner.exchange)
 
 
-def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds on the given executor."""
     run_reactors(QLearning, task=task, probe=probe, executor=executor, workers=workers)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.prediction import MessageCost
-from reactorlib import USEC, Bank, Input, Output, Reactor, Span, Timer, connect, reaction, run
+from reactorlib import USEC, Bank, ExecutorName, Input, Output, Reactor, Span, Timer, connect, reaction, run
 from reactorlib.transport.pickling import dumps
 
 _SIZES = (64, 4_096, 65_536, 262_144)
@@ -117,7 +117,7 @@ def fitted(sizes: Sequence[int], times: Sequence[Times], alone: Times) -> Messag
     return cost
 
 
-def _between(nbytes: int, executor: str) -> Times:
+def _between(nbytes: int, executor: ExecutorName) -> Times:
     takers = {f"Giving.takers[{index}]": 1 for index in range(_GIVERS)}
     givers = {f"Giving.givers[{index}]": 0 for index in range(_GIVERS)}
     options: dict[str, Any] = {"workers": 2, "placement": givers | takers} if executor == "processes" else {}
