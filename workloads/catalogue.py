@@ -306,21 +306,22 @@ def load(workload: str, backend: str) -> ModuleType:
 
 
 def workers_of(backend: Backend, task: Any) -> int | None:
-    """The number of workers a backend runs a task on. None where every actor has a worker of its own.
-
-    One per core, as far as the task has members to place on them. A worker that only waits needs no core, so
-    simulated work gets a worker for each member. On ranks it does not, because the launcher has set their number.
+    """The number of workers a backend runs a task on. None where every member has a worker of its own, or waits for
+    simulated work as if it had one.
     """
     executor = backend.options.get("executor")
-    if backend.module == "on_serial" or executor == "inline":
+    if backend.module == "on_serial":
         return 1
-    if executor is None:
+    if executor is None or getattr(task, "work_seconds", 0) > 0:
         return None
+    return 1 if executor == "inline" else _places(task)
+
+
+def _places(task: Any) -> int:
+    """One worker per core, as far as the task has members to place on them."""
     from reactorlib.cpus import available_cpus  # not where workloads are only listed
 
-    waits = executor != "mpi" and getattr(task, "work_seconds", 0) > 0
-    members: int = task.members
-    return members if waits else min(members, available_cpus())
+    return min(int(task.members), available_cpus())
 
 
 def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) -> None:
@@ -330,8 +331,8 @@ def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) ->
     the backend raises.
     """
     module, chosen = load(workload, backend), {**BACKENDS[backend].options, **options}
-    workers = workers_of(BACKENDS[backend], task)
     if chosen.get("executor", "inline") != "inline" and "workers" not in options:
+        workers = _places(task)
         if workers == 1:
             raise UnsupportedError("all that there is to place is on one worker: it would be reactor-inline again")
         if chosen["executor"] != "mpi":

@@ -31,8 +31,16 @@ from harness.store.status import UNSUPPORTED, one_line
 from workloads.ray_styles import THREAD_LIMITS, is_setting
 
 OWN_TREE = Path(__file__).resolve().parents[2]
-# Numeric libraries get one thread per worker, on every backend alike.
-WORKER_VARIABLES = {**THREAD_LIMITS, "NUMEXPR_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+# On every backend alike, numeric libraries get one thread per worker. The C library keeps freed memory, as reactors do:
+# else it gives that of large arrays back after each round. It ignores a second number above 32 MiB.
+WORKER_VARIABLES = {
+    **THREAD_LIMITS,
+    "NUMEXPR_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "MALLOC_TRIM_THRESHOLD_": str(2**30),
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+    "PYTHONHASHSEED": "0",
+}
 _GRACE_SECONDS = 30.0  # for a supervisor to clean up, in all
 _LONGEST_POLL_SECONDS = 2_000_000.0  # 23 days; `poll` takes no more than 2**31 - 1 ms
 # So the scratch directory has at most 24, as `ray_session` asks of the one in which it makes its own.

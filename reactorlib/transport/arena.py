@@ -21,7 +21,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Placed, Placing, Reference
 from reactorlib.transport.loan import loan_at, loan_over
-from reactorlib.transport.memory import PAGE, Memory
+from reactorlib.transport.memory import HUGE_PAGE, PAGE, Memory
 from reactorlib.transport.structure import LARGE_BYTES
 
 LINE = 64  # bytes that processors share as a whole
@@ -189,7 +189,9 @@ class Arena(Placing):
 
     def _carve(self, room: int) -> Block:
         """A new block from the unused end of the region. It gets its pages later."""
-        begin, end = self._top, self._top + self._head + room
+        whole = self._head + room
+        begin = self._top + (self.memory.to_huge_page(self._top) if whole >= HUGE_PAGE else 0)
+        end = begin + whole
         if end > self._end:
             self._sweep()
             if self._free[room]:

@@ -92,18 +92,18 @@ def test_unknown_names_are_refused(workload, backend, parameters, message):
     ("backend", "members", "workers", "waiting"),
     [
         ("serial", 24, 1, 1),
-        ("reactor-inline", 24, 1, 1),
-        ("reactor-threads", 24, 6, 24),
-        ("reactor-processes", 24, 6, 24),
-        ("reactor-processes", 4, 4, 4),
-        ("reactor-processes", 1, 1, 1),
-        ("reactor-mpi", 24, 6, 6),
+        ("reactor-inline", 24, 1, None),
+        ("reactor-threads", 24, 6, None),
+        ("reactor-processes", 24, 6, None),
+        ("reactor-processes", 4, 4, None),
+        ("reactor-processes", 1, 1, None),
+        ("reactor-mpi", 24, 6, None),
         ("ray-paper", 24, None, None),
         ("ray-pooled", 24, None, None),
         ("gymnasium-async", 24, None, None),
     ],
 )
-def test_workers_are_as_many_as_cores_and_where_they_wait_as_many_as_wait(
+def test_workers_are_as_many_as_cores_and_where_members_wait_as_if_each_had_one(
     backend, members, workers, waiting, monkeypatch
 ):
     monkeypatch.setattr(cpus, "available_cpus", lambda: 6)

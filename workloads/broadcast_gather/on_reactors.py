@@ -1,6 +1,22 @@
-"""Broadcast and gather with one reactor per worker."""
+"""Broadcast and gather with one reactor per worker.
 
-from reactorlib import Bank, ExecutorName, Input, Output, Reactor, connect, reaction, startup
+A worker that waits is no process that sleeps. Once every worker has received the array, one event is scheduled
+that is due after the wait, for all of them. So the workers copy side by side on one process per core.
+"""
+
+from reactorlib import (
+    Bank,
+    ExecutorName,
+    Input,
+    LogicalAction,
+    Output,
+    Reactor,
+    connect,
+    logical_time,
+    physical_time,
+    reaction,
+    startup,
+)
 from reactorlib import run as run_reactors
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
@@ -24,7 +40,7 @@ class Client(Reactor):
     @reaction(value, effects=reply)
     def work(self, value: Input[Value], reply: Output[Value]) -> None:
         """Answer a broadcast."""
-        reply.set(self.task.work(value.value, reply.allocate))
+        reply.set(self.task.copy(value.value, reply.allocate))
 
 
 class Hub(Reactor):
@@ -60,14 +76,57 @@ class Hub(Reactor):
             self.probe.state(next_value)
 
 
+class WaitingClient(Client):
+    """One worker whose work takes time: it keeps the array meanwhile."""
+
+    received = Output[bool]()
+    waited = Input[bool]()
+
+    @reaction(Client.value, effects=received)
+    def work(self, value: Input[Value], received: Output[bool]) -> None:
+        """Begin to wait."""
+        self.held = value.value
+        received.set(True)
+
+    @reaction(waited, effects=Client.reply)
+    def answer(self, _waited: Input[bool], reply: Output[Value]) -> None:
+        """Answer the broadcast."""
+        reply.set(self.task.copy(self.held, reply.allocate))
+
+
+class Pause(Reactor):
+    """The wait of all workers, which begins when the last of them has received the array."""
+
+    received = Input[bool](width=lambda task: task.actors)
+    over = LogicalAction[None]()
+    waited = Output[bool]()
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    @reaction(received, effects=over)
+    def begin(self, _received: Input[bool], over: LogicalAction[None]) -> None:
+        """Schedule the end. Logical time lags behind by what this round has taken so far, which is no wait."""
+        over.schedule(self.task.work_ns + physical_time() - logical_time())
+
+    @reaction(over, effects=waited)
+    def end(self, _over: LogicalAction[None], waited: Output[bool]) -> None:
+        """Let the workers go on."""
+        waited.set(True)
+
+
 class BroadcastGather(Reactor):
     """A hub and its workers."""
 
     def __init__(self, task: Task, probe: Probe) -> None:
         self.hub = Hub(task, probe)
-        self.clients = Bank(Client, task.actors, task)
+        self.clients = Bank(WaitingClient if task.work_ns else Client, task.actors, task)
         connect(self.clients.ready, self.hub.ready)
         connect(self.hub.value, self.clients.value, after=0)
+        if task.work_ns:
+            self.pause = Pause(task)
+            connect(self.clients.received, self.pause.received)
+            connect(self.pause.waited, self.clients.waited)
         connect(self.clients.reply, self.hub.replies)
 
 

@@ -63,14 +63,24 @@ class Task:
         """The array of the first broadcast: noise, so that no two pages are alike."""
         return np.random.default_rng(self.seed).random(self.object_bytes // _ITEM_BYTES)
 
+    @property
+    def work_ns(self) -> int:
+        """How long a worker's work takes."""
+        return round(self.work_seconds * 1e9)
+
     def wait(self) -> None:
         """Sleep as long as a worker's work takes."""
         if self.work_seconds:
             time.sleep(self.work_seconds)
 
     def work(self, value: Value, allocate: Allocate = np.empty) -> Value:
-        """A worker's part of a broadcast: sleep, then copy into memory that the backend allocates."""
+        """A worker's part of a broadcast: sleep, then copy."""
         self.wait()
+        return self.copy(value, allocate)
+
+    @staticmethod
+    def copy(value: Value, allocate: Allocate = np.empty) -> Value:
+        """A worker's reply, in memory that the backend allocates."""
         copy: Value = allocate(value.shape, value.dtype)
         np.copyto(copy, value)
         return copy

@@ -34,6 +34,7 @@ def test_every_trial_gives_every_metric_and_one_digest_and_the_machine_is_descri
     (session,) = described["sessions"]
     assert session["command"][-2:] == ["--output", "out"]
     assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
+    assert session["variables_of_workers"]["MALLOC_MMAP_THRESHOLD_"] == "33554432"
 
 
 def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):

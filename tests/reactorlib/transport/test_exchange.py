@@ -175,10 +175,10 @@ print(len(Endpoint(exchanges[-1], 1, bool).allocate(2_400_000)))
 
 
 def test_a_system_with_fewer_addresses_gives_a_run_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(fd: int, size: int) -> Any:
+    def refuse(fd: int, size: int, **options: Any) -> Any:
         if size > 1 << 36:  # of 39 bits, most are in use
             raise OSError(12, "Cannot allocate memory")
-        return real(fd, size)
+        return real(fd, size, **options)
 
     real = mmap.mmap
     monkeypatch.setattr("mmap.mmap", refuse)

@@ -1,36 +1,51 @@
 """Simulated work is waited for side by side wherever a backend is parallel: with more members than there are cores."""
 
-import multiprocessing
 import threading
 
 import pytest
 
+from workloads.broadcast_gather import on_reactors
 from workloads.broadcast_gather.task import Task
 from workloads.catalogue import execute
 
 MEMBERS = 24
-LIMIT_S = 60
+VALUES = {"actors": MEMBERS, "object_bytes": 80, "work_seconds": 0.05, "rounds": 4, "warmup_rounds": 1}
+WORK_NS = 50_000_000
 
 
-@pytest.mark.parametrize(
-    ("backend", "barrier"),
-    [
-        ("reactor-threads", threading.Barrier),
-        ("reactor-processes", multiprocessing.get_context("fork").Barrier),
-    ],
-)
-def test_all_members_wait_at_the_same_time(backend, barrier, monkeypatch):
-    together = barrier(MEMBERS)
-    monkeypatch.setattr(Task, "wait", lambda _: together.wait(LIMIT_S))
-    values = {"actors": MEMBERS, "object_bytes": 80, "work_seconds": 0.5, "rounds": 2, "warmup_rounds": 1}
-    outcome = execute("broadcast_gather", backend, values, verify=True)
-    monkeypatch.setattr(Task, "wait", lambda _: None)
-    assert outcome.digest == execute("broadcast_gather", "serial", values, verify=True).digest
+@pytest.mark.parametrize("backend", ["reactor-inline", "reactor-threads", "reactor-processes", "reactor-lf"])
+def test_members_are_reactors_that_wait_at_the_same_time_and_none_of_them_sleeps(backend, monkeypatch):
+    expected = execute("broadcast_gather", "serial", VALUES | {"work_seconds": 0.0}, verify=True).digest
+    monkeypatch.setattr(Task, "wait", None)
+    outcome = execute("broadcast_gather", backend, VALUES, verify=True)
+    assert outcome.digest == expected
+    assert outcome.round_ns.min() < MEMBERS * WORK_NS / 2
+
+
+@pytest.mark.parametrize("backend", ["reactor-inline", "reactor-processes", "reactor-lf"])
+def test_the_whole_wait_follows_what_a_round_does_before_it(backend, monkeypatch):
+    """The hub's part of a round takes time as well: no later wait is shorter for that."""
+
+    def change(task, value, round_index):
+        threading.Event().wait(WORK_NS / 1e9)
+        value[round_index % len(value)] += 1.0
+
+    monkeypatch.setattr(Task, "change", change)
+    outcome = execute("broadcast_gather", backend, VALUES, verify=False)
+    assert outcome.round_ns.min() >= 2 * WORK_NS
+
+
+def test_the_wait_begins_when_the_last_member_has_received_the_array(monkeypatch):
+    received, begun, now = [], [], on_reactors.physical_time
+    held = property(lambda self: self.array, lambda self, array: (setattr(self, "array", array), received.append(self)))
+    monkeypatch.setattr(on_reactors.WaitingClient, "held", held, raising=False)
+    monkeypatch.setattr(on_reactors, "physical_time", lambda: begun.append(len(received)) or now())
+    execute("broadcast_gather", "reactor-threads", VALUES, verify=False)
+    assert begun == [MEMBERS * rounds for rounds in range(1, 6)]
 
 
 def test_one_thread_waits_for_one_after_the_other(monkeypatch):
     waits = []
     monkeypatch.setattr(Task, "wait", lambda _: waits.append(threading.get_ident()))
-    values = {"actors": MEMBERS, "object_bytes": 80, "work_seconds": 0.5, "rounds": 1, "warmup_rounds": 0}
-    execute("broadcast_gather", "reactor-inline", values, verify=False)
+    execute("broadcast_gather", "serial", VALUES | {"rounds": 1, "warmup_rounds": 0}, verify=False)
     assert waits == [threading.get_ident()] * MEMBERS
