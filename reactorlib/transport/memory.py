@@ -19,8 +19,8 @@ from reactorlib.errors import WorkerError
 from reactorlib.transport.loan import Descriptor
 
 PAGE = mmap.PAGESIZE
-# Of x86-64, and of ARM with pages of 4 KiB. A range that holds one has it: from 2 MiB on a copy takes 0.86 to 0.95 of
-# the time, and the first use of a range no more than with small pages.
+# Of x86-64, and of ARM with pages of 4 KiB. A range that holds one has it. From 2 MiB on, a copy takes 0.86 to 0.95 of
+# the time. The first use takes no more than with small pages.
 HUGE_PAGE = 2 * 2**20
 ADVICE = (25, mmap.MADV_HUGEPAGE)  # Linux's MADV_COLLAPSE makes huge pages at once, the other one later if ever
 MOST_TRIES = 8  # to map memory at the beginning of a huge page

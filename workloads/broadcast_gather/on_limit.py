@@ -1,14 +1,15 @@
 """The limit that memory alone sets: a round's copies into existing memory, and nothing else.
 
-Every worker copies the array once and the hub copies one reply, on every backend. Here that is done by all
+Every worker copies the array once and the hub copies one reply, on every backend. Here both are done by all
 processor cores, each its share, or by one where that turns out faster. No message is sent, no memory is allocated, and
 the simulated work is waited for once, for all workers do it at the same time.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -24,11 +25,13 @@ def run(task: Task, probe: Probe) -> None:
     value = task.first_value()
     replies = [np.copy(value) for _ in range(task.actors)]
     cores = available_cpus()
-    shares = [replies[first::cores] for first in range(min(cores, task.actors))]
-    with ThreadPoolExecutor(len(shares)) as pool:
-        alone = partial(_copy, value, replies)
-        together = partial(_copy_together, pool, value, shares)
-        gather = min(alone, together, key=_shortest_ns)
+    answers = [[(reply, value) for reply in replies[first::cores]] for first in range(min(cores, task.actors))]
+    parts = [[(value[own], replies[0][own])] for own in task.cut(cores)]
+    with ThreadPoolExecutor(cores) as pool:
+        gather, copy = (
+            min(partial(_copy, list(chain(*shares))), partial(_copy_together, pool, shares), key=_shortest_ns)
+            for shares in (answers, parts)
+        )
         probe.ready()
         for round_index in range(task.total_rounds):
             if task.work_seconds:
@@ -36,21 +39,21 @@ def run(task: Task, probe: Probe) -> None:
             gather()
             if probe.verifying:
                 task.record(probe.digest, replies)
-            np.copyto(value, replies[0])
+            copy()
             task.change(value, round_index)
             probe.round()
         probe.state(value)
 
 
-def _copy(value: Value, replies: Sequence[Value]) -> None:
-    for reply in replies:
-        np.copyto(reply, value)
+def _copy(pairs: Iterable[tuple[Value, Value]]) -> None:
+    for target, source in pairs:
+        np.copyto(target, source)
 
 
-def _copy_together(pool: ThreadPoolExecutor, value: Value, shares: Sequence[Sequence[Value]]) -> None:
+def _copy_together(pool: ThreadPoolExecutor, shares: Iterable[Iterable[tuple[Value, Value]]]) -> None:
     first, *others = shares
-    begun = [pool.submit(_copy, value, share) for share in others]
-    _copy(value, first)
+    begun = [pool.submit(_copy, share) for share in others]
+    _copy(first)
     wait(begun)
 
 

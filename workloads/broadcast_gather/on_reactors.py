@@ -2,7 +2,11 @@
 
 A worker that waits is no process that sleeps. Once every worker has received the array, one event is scheduled
 that is due after the wait, for all of them. So the workers copy side by side on one process per core.
+
+The next array is made in parts, on all cores if it is large. Ray's store likewise copies by several threads.
 """
+
+from collections.abc import Sequence
 
 from reactorlib import (
     Bank,
@@ -21,15 +25,18 @@ from reactorlib import run as run_reactors
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
 
+# A smaller array is made as a whole: it takes less than half a millisecond, and the other worker waits once less.
+LARGE_BYTES = 4 * 2**20
+
 
 class Client(Reactor):
     """One worker."""
 
-    value = Input[Value]()
+    value = Input[Value](width=lambda parts: parts)
     ready = Output[bool]()
     reply = Output[Value]()
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, parts: int) -> None:  # noqa: ARG002  # the width is made of it
         self.task = task
 
     @reaction(startup, effects=ready)
@@ -40,40 +47,7 @@ class Client(Reactor):
     @reaction(value, effects=reply)
     def work(self, value: Input[Value], reply: Output[Value]) -> None:
         """Answer a broadcast."""
-        reply.set(self.task.copy(value.value, reply.allocate))
-
-
-class Hub(Reactor):
-    """Broadcasts the array, gathers the copies and makes the next array of the first."""
-
-    ready = Input[bool](width=lambda task: task.actors)
-    replies = Input[Value](width=lambda task: task.actors)
-    value = Output[Value]()
-
-    def __init__(self, task: Task, probe: Probe) -> None:
-        self.task = task
-        self.probe = probe
-        self.round_index = 0
-
-    @reaction(ready, effects=value)
-    def begin(self, _ready: Input[bool], value: Output[Value]) -> None:
-        """Every worker runs: send the first array."""
-        first_value = self.task.first_value()
-        self.probe.ready()
-        value.set(first_value)
-
-    @reaction(replies, effects=value)
-    def gather(self, replies: Input[Value], value: Output[Value]) -> None:
-        """Take a round's replies and send the next array."""
-        if self.probe.verifying:
-            self.task.record(self.probe.digest, [reply.value for reply in replies])
-        next_value = self.task.next_value(replies[0].value, self.round_index, value.allocate)
-        self.probe.round()
-        self.round_index += 1
-        if self.round_index < self.task.total_rounds:
-            value.set(next_value)
-        else:
-            self.probe.state(next_value)
+        reply.set(self.task.copy([part.value for part in value], reply.allocate))
 
 
 class WaitingClient(Client):
@@ -81,11 +55,12 @@ class WaitingClient(Client):
 
     received = Output[bool]()
     waited = Input[bool]()
+    held: Sequence[Value]
 
     @reaction(Client.value, effects=received)
     def work(self, value: Input[Value], received: Output[bool]) -> None:
         """Begin to wait."""
-        self.held = value.value
+        self.held = [part.value for part in value]
         received.set(True)
 
     @reaction(waited, effects=Client.reply)
@@ -96,6 +71,8 @@ class WaitingClient(Client):
 
 class Pause(Reactor):
     """The wait of all workers, which begins when the last of them has received the array."""
+
+    waits_for_all = True
 
     received = Input[bool](width=lambda task: task.actors)
     over = LogicalAction[None]()
@@ -115,21 +92,82 @@ class Pause(Reactor):
         waited.set(True)
 
 
-class BroadcastGather(Reactor):
-    """A hub and its workers."""
+class Hub(Reactor):
+    """Makes the first array, and gathers the copies."""
+
+    ready = Input[bool](width=lambda task: task.actors)
+    replies = Input[Value](width=lambda task: task.actors)
+    first = Output[Value]()
 
     def __init__(self, task: Task, probe: Probe) -> None:
+        self.task = task
+        self.probe = probe
+        self.round_index = 0
+
+    @reaction(ready, effects=first)
+    def begin(self, _ready: Input[bool], first: Output[Value]) -> None:
+        """Every worker runs: send the first array."""
+        first_value = self.task.first_value()
+        self.probe.ready()
+        first.set(first_value)
+
+    @reaction(replies)
+    def gather(self, replies: Input[Value]) -> None:
+        """Take a round's replies."""
+        if self.probe.verifying:
+            self.task.record(self.probe.digest, [reply.value for reply in replies])
+        self.probe.round()
+        self.round_index += 1
+        if self.round_index == self.task.total_rounds:
+            self.probe.state(self.task.next_value(replies[0].value, self.round_index - 1))
+
+
+class Part(Reactor):
+    """Makes a part of each array, of the first reply to the one before: the hub's copy."""
+
+    first = Input[Value]()
+    reply = Input[Value]()
+    value = Output[Value]()
+
+    def __init__(self, task: Task, parts: int) -> None:
+        self.task = task
+        self.own = task.cut(parts)[self.bank_index]
+        self.round_index = 0
+
+    @reaction(first, effects=value)
+    def begin(self, first: Input[Value], value: Output[Value]) -> None:
+        """Send the first array."""
+        value.set(first.value[self.own])
+
+    @reaction(reply, effects=value)
+    def make(self, reply: Input[Value], value: Output[Value]) -> None:
+        """Make and send the next one."""
+        part = self.task.part(reply.value, self.own, self.round_index, value.allocate)
+        self.round_index += 1
+        if self.round_index < self.task.total_rounds:
+            value.set(part)
+
+
+class BroadcastGather(Reactor):
+    """A hub, the parts of its array, and its workers."""
+
+    def __init__(self, task: Task, probe: Probe, parts: int = 1) -> None:
         self.hub = Hub(task, probe)
-        self.clients = Bank(WaitingClient if task.work_ns else Client, task.actors, task)
+        self.parts = Bank(Part, parts, task, parts)
+        self.clients = Bank(WaitingClient if task.work_ns else Client, task.actors, task, parts)
         connect(self.clients.ready, self.hub.ready)
-        connect(self.hub.value, self.clients.value, after=0)
+        connect(self.hub.first, self.parts.first)
+        # The next round begins a microstep later: where the array is sent, or where its parts are made of the reply.
+        connect(self.parts.value, self.clients.value, after=0 if parts == 1 else None)
         if task.work_ns:
             self.pause = Pause(task)
             connect(self.clients.received, self.pause.received)
             connect(self.pause.waited, self.clients.waited)
+        connect(self.clients[0].reply, self.parts.reply, after=None if parts == 1 else 0)
         connect(self.clients.reply, self.hub.replies)
 
 
 def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    run_reactors(BroadcastGather, executor=executor, workers=workers, task=task, probe=probe)
+    parts = workers or 1 if task.object_bytes >= LARGE_BYTES else 1
+    run_reactors(BroadcastGather, executor=executor, workers=workers, task=task, probe=probe, parts=parts)

@@ -76,14 +76,32 @@ class Task:
     def work(self, value: Value, allocate: Allocate = np.empty) -> Value:
         """A worker's part of a broadcast: sleep, then copy."""
         self.wait()
-        return self.copy(value, allocate)
+        return self.copy([value], allocate)
 
     @staticmethod
-    def copy(value: Value, allocate: Allocate = np.empty) -> Value:
-        """A worker's reply, in memory that the backend allocates."""
-        copy: Value = allocate(value.shape, value.dtype)
-        np.copyto(copy, value)
+    def copy(parts: Sequence[Value], allocate: Allocate = np.empty) -> Value:
+        """A worker's reply to an array in these parts, in memory that the backend allocates."""
+        copy: Value = allocate((sum(map(len, parts)),), parts[0].dtype)
+        at = 0
+        for part in parts:
+            np.copyto(copy[at : at + len(part)], part)
+            at += len(part)
         return copy
+
+    def cut(self, parts: int) -> list[slice]:
+        """Where equal parts of the array are."""
+        length = self.object_bytes // _ITEM_BYTES
+        return [slice(length * part // parts, length * (part + 1) // parts) for part in range(parts)]
+
+    @staticmethod
+    def part(reply: Value, own: slice, round_index: int, allocate: Allocate = np.empty) -> Value:
+        """A part of the next broadcast, see `next_value`."""
+        part: Value = allocate((own.stop - own.start,), reply.dtype)
+        np.copyto(part, reply[own])
+        changed = round_index % len(reply)
+        if own.start <= changed < own.stop:
+            part[changed - own.start] += 1.0
+        return part
 
     def next_value(self, reply: Value, round_index: int, allocate: Allocate = np.empty) -> Value:
         """The next broadcast: a copy of the first reply with one element changed, so that rounds differ."""

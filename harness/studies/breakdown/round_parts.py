@@ -66,9 +66,20 @@ def _capacity(backend: str, task: Any) -> int:
 
 
 def _of_reactors(rounds: TracedRounds) -> Iterator[LaneSpan]:
-    """The spans of reactions. A reactor that reports rounds is the hub, any other computes for a worker."""
-    made = [type(one.instance.reactor).__init__ for one in rounds.program.reactions]
-    kinds = [HUB if "probe" in inspect.signature(one).parameters else COMPUTE for one in made]
+    """The spans of reactions. A reactor that reports rounds is the hub, any other computes for a worker.
+
+    Simulated work is between the two reactions of a reactor that `waits_for_all`: all lanes compute.
+    """
+    reactors = [one.instance.reactor for one in rounds.program.reactions]
+    kinds = [HUB if "probe" in inspect.signature(type(one).__init__).parameters else COMPUTE for one in reactors]
     for span in rounds.spans:
-        lane = f"worker {span.worker}" if span.worker else HUB_LANE
-        yield LaneSpan(lane, kinds[span.reaction], span.began_ns, span.ended_ns)
+        yield LaneSpan(_lane(span.worker), kinds[span.reaction], span.began_ns, span.ended_ns)
+    pauses = [span for span in rounds.spans if getattr(reactors[span.reaction], "waits_for_all", False)]
+    pauses.sort(key=lambda span: span.began_ns)
+    for begin, end in zip(pauses[::2], pauses[1::2], strict=True):
+        for worker in {span.worker for span in rounds.spans}:
+            yield LaneSpan(_lane(worker), COMPUTE, begin.ended_ns, end.began_ns)
+
+
+def _lane(worker: int) -> str:
+    return f"worker {worker}" if worker else HUB_LANE

@@ -57,3 +57,13 @@ def test_the_hub_copies_the_reply_and_changes_one_element():
     following = Task(object_bytes=24).next_value(reply, 4)
     assert following.tolist() == [0, 1, 0]
     assert reply.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+def test_the_next_array_in_parts_is_the_next_array(parts):
+    task = Task(object_bytes=80, work_seconds=0)
+    value = task.first_value()
+    for round_index in (0, 4, 9, 13):
+        cut = [task.part(value, own, round_index) for own in task.cut(parts)]
+        assert np.array_equal(task.copy(cut), task.next_value(value, round_index))
+        assert max(map(len, cut)) - min(map(len, cut)) <= 1

@@ -7,6 +7,7 @@ import pytest
 from workloads.broadcast_gather import on_reactors
 from workloads.broadcast_gather.task import Task
 from workloads.catalogue import execute
+from workloads.probe import Probe
 
 MEMBERS = 24
 VALUES = {"actors": MEMBERS, "object_bytes": 80, "work_seconds": 0.05, "rounds": 4, "warmup_rounds": 1}
@@ -26,11 +27,15 @@ def test_members_are_reactors_that_wait_at_the_same_time_and_none_of_them_sleeps
 def test_the_whole_wait_follows_what_a_round_does_before_it(backend, monkeypatch):
     """The hub's part of a round takes time as well: no later wait is shorter for that."""
 
-    def change(task, value, round_index):
-        threading.Event().wait(WORK_NS / 1e9)
-        value[round_index % len(value)] += 1.0
+    def taking_time(method):
+        def longer(*given, **options):
+            threading.Event().wait(WORK_NS / 1e9)
+            return method(*given, **options)
 
-    monkeypatch.setattr(Task, "change", change)
+        return staticmethod(longer)
+
+    for name in ("part", "change"):  # of the program in Python, and of the one in Lingua Franca
+        monkeypatch.setattr(Task, name, taking_time(getattr(Task, name)))
     outcome = execute("broadcast_gather", backend, VALUES, verify=False)
     assert outcome.round_ns.min() >= 2 * WORK_NS
 
@@ -42,6 +47,18 @@ def test_the_wait_begins_when_the_last_member_has_received_the_array(monkeypatch
     monkeypatch.setattr(on_reactors, "physical_time", lambda: begun.append(len(received)) or now())
     execute("broadcast_gather", "reactor-threads", VALUES, verify=False)
     assert begun == [MEMBERS * rounds for rounds in range(1, 6)]
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("work_seconds", [0.0, 0.001])
+def test_a_large_array_is_made_in_parts_on_all_workers(executor, work_seconds, monkeypatch):
+    monkeypatch.setattr(on_reactors, "LARGE_BYTES", 80)
+    values = {"actors": 5, "object_bytes": 80_000, "rounds": 12, "work_seconds": work_seconds}
+    expected = execute("broadcast_gather", "serial", values | {"work_seconds": 0.0}, verify=True).digest
+    task = Task(**values)
+    probe = Probe(task.rounds, task.warmup_rounds, verify=True)
+    on_reactors.run(task, probe, executor=executor, workers=3)
+    assert probe.outcome().digest == expected
 
 
 def test_one_thread_waits_for_one_after_the_other(monkeypatch):
