@@ -150,6 +150,21 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
+        "reactor-pool",
+        "reactorlib's pool, a share of the environments on each core: shares that are ready go on",
+        "on_pool",
+        note="asynchronous: a round ends with as many results as there are environments, whichever those are",
+        role="peer",
+    ),
+    Backend(
+        "ray-wait",
+        "Ray actors, tuned, with a share of the environments each: shares that are ready go on (ray.wait)",
+        "on_ray_wait",
+        note="asynchronous, as reactor-pool. The driver has no share",
+        role="peer",
+        kind="ray",
+    ),
+    Backend(
         "sb3-subproc",
         "Stable-Baselines3's SubprocVecEnv, a process per environment",
         "on_sb3",

@@ -7,6 +7,7 @@ Owns the names that the sampling workloads take as `env`:
   Gymnasium or a parallel one of PettingZoo
 - `busy:2ms`, `busy:20us:84x84x4`: a made-up environment, with the processor time of a step and the shape of an
   observation of bytes
+- `busy:1ms-4ms`: the same, with times of steps that are drawn between these two
 """
 
 import contextlib

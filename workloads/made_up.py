@@ -20,14 +20,17 @@ _LARGEST_BYTES = 2**30
 
 
 class Busy(gymnasium.Env[Observation, np.int64]):
-    """Computes for `step_ns` of processor time in each step. An observation is a uint8 array of `shape`, new in every
-    step. All its elements are the number of the step. An episode has 1,000 steps.
+    """Computes for `step_ns` of processor time in each step, or for a time drawn between that and `longest_ns`.
+
+    An observation is a uint8 array of `shape`, new in every step. All its elements are the number of the step. An
+    episode has 1,000 steps.
     """
 
-    def __init__(self, step_ns: int, shape: tuple[int, ...] = (4,)) -> None:
+    def __init__(self, step_ns: int, shape: tuple[int, ...] = (4,), longest_ns: int = 0) -> None:
         self.observation_space = Box(0, 255, shape, np.uint8)
         self.action_space = Discrete(2)
         self._step_ns = step_ns
+        self._longest_ns = longest_ns
         self._shape = shape
         self._step = 0
 
@@ -44,22 +47,29 @@ class Busy(gymnasium.Env[Observation, np.int64]):
         began = thread_time_ns()
         self._step += 1
         observation = self._observation()
-        keep_busy(began, self._step_ns)
+        is_even = self._longest_ns <= self._step_ns
+        keep_busy(began, self._step_ns if is_even else self.np_random.uniform(self._step_ns, self._longest_ns))
         return observation, float(action), False, self._step == _EPISODE, {}
 
     def _observation(self) -> Observation:
         return np.full(self._shape, self._step % 256, np.uint8)
 
 
-def parsed(text: str) -> tuple[int, tuple[int, ...]]:
-    """Step time in ns and shape of "2ms:84x84x4"; raises ParameterError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ns|us|ms|s)(?::(\d+(?:x\d+)*))?", text)
+def parsed(text: str) -> tuple[int, tuple[int, ...], int]:
+    """Step time in ns, shape, and the longest step time, of "2ms:84x84x4" or "1ms-4ms"; raises ParameterError."""
+    time = r"(\d+(?:\.\d+)?)(ns|us|ms|s)"
+    found = re.fullmatch(rf"{time}(?:-{time})?(?::(\d+(?:x\d+)*))?", text)
     if found is None:
-        raise ParameterError(f"env: expected a time and a shape such as busy:2ms or busy:20us:84x84x4, got busy:{text}")
+        raise ParameterError(
+            f"env: expected a time and a shape such as busy:2ms, busy:1ms-4ms or busy:20us:84x84x4, got busy:{text}"
+        )
     step_ns = int(float(found[1]) * _UNITS[found[2]])
-    shape = tuple(int(length) for length in (found[3] or "4").split("x"))
+    longest_ns = int(float(found[3]) * _UNITS[found[4]]) if found[3] else step_ns
+    shape = tuple(int(length) for length in (found[5] or "4").split("x"))
     if not 0 < int(np.prod(shape, dtype=object)) <= _LARGEST_BYTES:
-        raise ParameterError(f"env: an observation has 1 to {_LARGEST_BYTES:,} bytes, got {found[3]}")
-    if step_ns > 10 * _UNITS["s"]:
-        raise ParameterError(f"env: a step takes at most 10 s, got {found[1]}{found[2]}")
-    return step_ns, shape
+        raise ParameterError(f"env: an observation has 1 to {_LARGEST_BYTES:,} bytes, got {found[5]}")
+    if not step_ns <= longest_ns <= 10 * _UNITS["s"]:
+        raise ParameterError(
+            f"env: a step takes at most 10 s, and its longest time no less than its shortest, got {text}"
+        )
+    return step_ns, shape, longest_ns

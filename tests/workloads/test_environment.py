@@ -13,7 +13,7 @@ from gymnasium.envs.classic_control import CartPoleEnv
 from gymnasium.utils.env_checker import check_env
 
 from reactorlib.gymnasium.isolation import check_isolation
-from workloads import environment
+from workloads import environment, made_up
 from workloads.all_agents import AllAgents
 from workloads.gym_sampling import on_reactors, on_serial
 from workloads.gym_sampling.task import Task
@@ -105,7 +105,7 @@ def rounds(task, run, **options):
             "own.py:junction",
             "of_its_class.py:OneSpace",
         ),
-        *("busy:10us", "busy:1us:3x2"),
+        *("busy:10us", "busy:1us:3x2", "busy:1us-9us:3x2"),
     ],
 )
 def test_an_environment_of_ones_own_is_sampled_alike_in_this_and_in_other_processes(there, name):
@@ -154,11 +154,12 @@ def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_kn
         ("own.py:Onw", "own.py makes no Onw; did you mean Own?"),
         ("one.py:make_env", "one.py makes no make_env; did you mean OnlyOne?"),
         ("own.py", "own.py is a file; expected an id that it registers, or a function or class that makes"),
-        ("busy:2", "expected a time and a shape such as busy:2ms or busy:20us:84x84x4, got busy:2"),
+        ("busy:2", "expected a time and a shape such as busy:2ms, busy:1ms-4ms or busy:20us:84x84x4, got busy:2"),
+        ("busy:2ms-1ms", "a step takes at most 10 s, and its longest time no less than its shortest, got 2ms-1ms"),
         ("own,file.py:make", "has a comma"),
         ("busy:2ms:0", "an observation has 1 to 1,073,741,824 bytes, got 0"),
         ("busy:2ms:9999999x9999999", "an observation has 1 to"),
-        ("busy:11s", "a step takes at most 10 s, got 11s"),
+        ("busy:11s", "a step takes at most 10 s, and its longest time no less than its shortest, got 11s"),
     ],
 )
 def test_what_is_no_environment_is_refused_in_one_line(there, name, words):
@@ -319,3 +320,15 @@ def test_a_parallel_environment_of_agents_is_one_environment():
         if terminated or truncated:
             assert terminated == all(ended.values())
             break
+
+
+def test_uneven_steps_take_times_that_the_seed_decides(monkeypatch):
+    times = []
+    monkeypatch.setattr(made_up, "keep_busy", lambda _began, for_ns: times.append(for_ns))
+    for seed in (1, 1, 2):
+        uneven = environment.make("busy:1ms-4ms", {})
+        uneven.reset(seed=seed)
+        for _ in range(50):
+            uneven.step(np.int64(0))
+    assert times[:50] == times[50:100] != times[100:]
+    assert 1e6 <= min(times) < 1.5e6 < 3.5e6 < max(times) <= 4e6

@@ -35,6 +35,7 @@ STYLES = {
     "tuned": TASKS,
     "pooled": [task for task in TASKS if task not in NOT_POOLED],
     "compiled": IN_GRAPHS,
+    "wait": ["gym_sampling", "several steps per message"],
     "pooled-compiled": POOLED_IN_GRAPHS,
 }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import gymnasium
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
-from gymnasium.vector.utils import iterate
+from gymnasium.vector.utils import batch_space, iterate
 
 from reactorlib.cpus import gil_enabled
 from reactorlib.gymnasium import ReactorVectorEnv
@@ -47,7 +47,7 @@ def run(task: SamplingTask, probe: Probe, *, vector: str) -> None:
 
     Observations are not copied for the caller: they are valid until the next step, as long as a round needs them.
     """
-    _check_observations(task)
+    check_observations(task)
     makers = [partial(SelfActing, task, index) for index in range(task.actors)]
     envs = VECTORS[vector](makers, copy=False, autoreset_mode=AutoresetMode.SAME_STEP)
     try:
@@ -58,16 +58,16 @@ def run(task: SamplingTask, probe: Probe, *, vector: str) -> None:
             for _ in range(task.steps_per_message):
                 step = envs.step(actions)
                 if probe.verifying:
-                    for index, result in enumerate(_results(envs, step)):
+                    for index, result in enumerate(results(envs, step)):
                         probe.digest.add(index, *result)
             probe.round()
-        probe.state(_results(envs, step))
+        probe.state(results(envs, step))
     finally:
         envs.close()
 
 
-def _check_observations(task: SamplingTask) -> None:
-    """A vector converts observations to the type that the environment declares, which is not always theirs."""
+def check_observations(task: SamplingTask) -> None:
+    """Raise UnsupportedError where a vector would convert observations to the type that their environment declares."""
     made = task.make_environment()
     observation, _ = made.reset(seed=task.seed)
     made.close()
@@ -75,11 +75,12 @@ def _check_observations(task: SamplingTask) -> None:
         raise UnsupportedError(f"{task.env} returns observations that a vector of environments would convert")
 
 
-def _results(envs: VectorEnv[Any, Any, Any], step: tuple[Any, ...]) -> list[StepResult]:
+def results(envs: VectorEnv[Any, Any, Any], step: tuple[Any, ...]) -> list[StepResult]:
     """The part of each environment in a vector's reply."""
     observations, rewards, terminated, truncated, infos = step
     results = []
-    for index, observation in enumerate(iterate(envs.observation_space, observations)):
+    space = batch_space(envs.single_observation_space, len(rewards))  # of a pool, some of the environments
+    for index, observation in enumerate(iterate(space, observations)):
         # Where an episode ended, the vector holds the first observation of the next one already.
         ended = terminated[index] or truncated[index]
         last = infos["final_obs"][index] if ended else observation

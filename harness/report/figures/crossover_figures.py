@@ -51,9 +51,10 @@ def _place(point: PointSummary) -> _Place | None:
     env = str(point.parameters.get("env"))
     if not env.startswith(MADE_UP):
         return None
-    step_ns, shape = made_up.parsed(env.removeprefix(MADE_UP))
+    step_ns, shape, longest_ns = made_up.parsed(env.removeprefix(MADE_UP))
     # A logarithmic axis has no place for nothing.
-    return (step_ns, prod(shape), int(point.parameters.get("steps_per_message", 1))) if step_ns else None
+    has_place = 0 < step_ns == longest_ns
+    return (step_ns, prod(shape), int(point.parameters.get("steps_per_message", 1))) if has_place else None
 
 
 def _row(places: Mapping[_Place, object], axis: int) -> list[_Place]:
