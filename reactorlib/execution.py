@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EAGAIN, EFBIG, EMFILE, ENOMEM
-from threading import Lock, get_ident
+from threading import get_ident
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -25,7 +25,6 @@ from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
 from reactorlib.worker.trace import Span, TraceRecord, digest_of
 
-_taking = Lock()  # held while a run takes the reactors of a program: another thread may run the same one
 # The resource that a run lacks, by the error of a system call, and the option of `ulimit` that limits it.
 LIMITS = {
     EMFILE: ("open files", "n"),
@@ -62,11 +61,11 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
     """A program that has not run yet: its reactors are as their constructors left them."""
     if not isinstance(program, Program):
         program = elaborate(program, **parameters)
-    with _taking:
-        used, program.root.used = program.root.used, True
-    if used:
+    try:
+        program.unused.pop()  # atomic: another thread may run the same program, and another may fork meanwhile
+    except IndexError:
         program = elaborate(program.cls, **program.parameters)
-        program.root.used = True
+        program.unused.clear()
     return program
 
 

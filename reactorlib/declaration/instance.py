@@ -129,7 +129,6 @@ class Instance:
     connections: list[Connection] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
-    used: bool = False  # of a root: its reactors have run
     made_at: tuple[CodeType, int] | None = None  # the code that made it, and the instruction there
 
     def fault(self, text: str, where: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
@@ -207,3 +207,4 @@ class Elaborated:
     graph: DependencyGraph
     order: Order
     cycle: Cycle
+    unused: list[bool] = field(default_factory=lambda: [True])  # empty once an execution has taken the reactors

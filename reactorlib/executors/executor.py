@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -57,6 +56,7 @@ class Executor(ABC):
 
     name: ClassVar[str]
     start_method = ""  # how worker processes started; empty where there are none
+    _loader: Loader | None = None
 
     def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers | None = None) -> None:
         self.coordinator = coordinator
@@ -68,12 +68,17 @@ class Executor(ABC):
         self.reason = ""  # why it was chosen, where it was not asked for by name
         self.limit: float | None = None  # when waits in the middle of a tag are given up, by `monotonic`
 
-    @cached_property
+    @property
     def loader(self) -> Loader:
-        """The compiler of schedules. Imported when the first schedule is: most of a short program is walked."""
-        from reactorlib.worker import loader
+        """The compiler of schedules. Imported when the first schedule is: most of a short program is walked.
 
-        return loader.Loader(self.worker)
+        Python 3.11 would lock all executors for a cached_property, and a fork in another thread could copy the lock.
+        """
+        if self._loader is None:
+            from reactorlib.worker import loader
+
+            self._loader = loader.Loader(self.worker)
+        return self._loader
 
     @abstractmethod
     def alone(self, event: Event) -> Schedule:
@@ -115,8 +120,8 @@ class Executor(ABC):
         """Stop the other workers at once: the run never began, its end was broken off, or nobody wants it any more."""
 
     def forget_schedules(self) -> None:
-        if "loader" in vars(self):
-            self.loader.forget()
+        if self._loader is not None:
+            self._loader.forget()
 
     @contextmanager
     def announced(self, error: BaseException, text: Callable[[], str]) -> Iterator[None]:

@@ -23,6 +23,15 @@ _runs = 0
 _restore: Callable[[], None] | None = None
 
 
+def _renew_lock() -> None:
+    """In a forked process: a thread that it has not may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 @contextmanager
 def limited(threads: int | None) -> Iterator[None]:
     """While a run lives in this process: as `limit` says."""

@@ -147,6 +147,8 @@ class Answer:
             )
         for finding in self.isolation.findings if self.isolation is not None else ():
             yield f"the environment depends on more than its seed and actions, {str(finding).rstrip('.')}"
+        if self.isolation is not None and self.isolation.unchecked:
+            yield f"the environment was not checked in every way: {', '.join(self.isolation.unchecked)}"
         for name, failure in self.found.failures.items():
             yield f"{label(name)} ({name}) failed: {failure}"
 

@@ -29,7 +29,7 @@ from reactorlib.gymnasium.isolation.report import (
     Isolation,
     call_named,
 )
-from reactorlib.gymnasium.isolation.server import LATE, Job
+from reactorlib.gymnasium.isolation.server import LATE, Job, imports_of
 from reactorlib.gymnasium.isolation.surroundings import OUTSIDE, WATCHED
 
 _PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit, as most of the some 15 plays are short
@@ -89,7 +89,7 @@ class _IsolationCheck:
         folder, box_s = str(self._folder / str(self._started)), self._limit_s / _PLAYS_IN_LIMIT
         ended = played(
             Job(self._make, self._specs, path, folder, tuple(changed), self._seed, self._steps, box_s, left, [*plays],
-                self._alone.get("torch", False))
+                imports_of(self._alone))
         )  # fmt: skip
         for play in ended.values():
             self._changed.update(play.get("changed", ()))

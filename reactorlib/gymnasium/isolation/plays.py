@@ -126,8 +126,7 @@ class Plays:
         player.reset()
         for _ in self._rounds():
             player.step()
-        found = {"rows": player.rows, "touched": sorted(player.touched), "torch": "torch" in sys.modules}
-        return found | self.asked()
+        return {"rows": player.rows, "touched": sorted(player.touched)} | self.asked()
 
     def alone(self, *changed: str) -> dict[str, Any]:
         """By itself, where this is changed."""

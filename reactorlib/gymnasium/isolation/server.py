@@ -6,6 +6,7 @@ It reads its job from standard input.
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import os
 import pickle
 import signal
@@ -45,7 +46,7 @@ class Job(NamedTuple):
     box_s: float  # of a play
     limit_s: float  # of all
     plays: list[tuple[str, ...]]
-    torch: bool  # whether the environment is known to import it
+    imports: list[str]  # modules that plays of the environment import
 
 
 def serve(job: Job) -> None:
@@ -57,8 +58,6 @@ def serve(job: Job) -> None:
         with suppress(Exception):  # of a class whose module this process cannot find: a play may import it
             spec = pickle.loads(pickled)
             gymnasium.registry.setdefault(spec.id, spec)
-    if job.torch:
-        import torch  # here, not in each play: it takes seconds
     target: Any = None
     try:
         target = pickle.loads(job.make)
@@ -68,19 +67,39 @@ def serve(job: Job) -> None:
         told = user_module.failure(target.rpartition(":")[0], error) if of_name else traceback.format_exc(limit=-3)
         _write(folder / IMPORT, {"error": told if of_name else f"it cannot be imported:\n{told}"})
         return
+    own = frozenset(sys.modules)
+    _import(job.imports)
     for play in job.plays:
-        act, result = getattr(plays, play[0]), folder / ".".join(play)
-        had_torch = "torch" in sys.modules
-        _forked(lambda: act(*play[1:]), result, until, around, watch)  # noqa: B023
-        if not had_torch and pickle.loads(result.read_bytes()).get("torch"):
-            import torch  # noqa: F401
-
-            result.unlink()  # torch was not seeded
-            _forked(lambda: act(*play[1:]), result, until, around, watch)  # noqa: B023
+        act, result = partial(getattr(plays, play[0]), *play[1:]), folder / ".".join(play)
+        _forked(act, result, until, around, watch, own)
+        if _import(imports_of(pickle.loads(result.read_bytes()))):
+            result.unlink()  # its imports may have drawn from what the next plays find untouched
+            _forked(act, result, until, around, watch, own)
 
 
-def _forked(act: Act, result: Path, until: float, around: Surroundings, watch: files.Watch) -> None:
-    """Act in a process of its own, which is ended at this time."""
+def imports_of(play: dict[str, Any]) -> list[str]:
+    """The modules that other plays find imported, since this one has imported them. An import may take seconds.
+
+    A play that changed files is not repeated, as it would read them. So all plays of that environment import their own,
+    except torch, whose generator is seeded before a play.
+    """
+    names: list[str] = play.get("imports", [])
+    return [] if play.get("changed") and "torch" not in names else names
+
+
+def _import(names: list[str]) -> bool:
+    """Import what can be imported by its name; whether any was new."""
+    before = len(sys.modules)
+    for name in names:
+        with suppress(Exception):
+            importlib.import_module(name)
+    return len(sys.modules) > before
+
+
+def _forked(
+    act: Act, result: Path, until: float, around: Surroundings, watch: files.Watch, own: frozenset[str]
+) -> None:
+    """Act in a process of its own, which is ended at this time. `own` are the modules that it need not import."""
     sys.stdout.flush()
     around.reached = 0
     child = os.fork()
@@ -90,7 +109,8 @@ def _forked(act: Act, result: Path, until: float, around: Surroundings, watch: f
             found = act()
         except BaseException as error:  # noqa: BLE001  # of the environment: a report, whatever it is
             found = {"error": traceback.format_exc(limit=-3), "reason": f"{type(error).__name__}: {error}"}
-        _write(result, {**found, "changed": watch.changed(), "read": watch.read()})
+        imports = [name for name in [*sys.modules] if name not in own]
+        _write(result, {**found, "changed": watch.changed(), "read": watch.read(), "imports": imports})
         os._exit(0)
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
         if monotonic() > until:

@@ -177,6 +177,12 @@ def test_an_environment_that_depends_on_more_than_its_seed_is_a_doubt():
     assert answer(subject(LOOP, 16_000)).as_json()["isolation"] is None
 
 
+def test_an_environment_that_was_not_checked_in_every_way_is_a_doubt():
+    isolation = Isolation("Own-v0", (), (), (), ("threads (no time was left)",), 101, 20.0)
+    made = dataclasses.replace(answer(subject(LOOP, 16_000), subject(REACTORS, 8_000)), isolation=isolation)
+    assert len([one for one in made.sentences() if "threads (no time was left)" in one]) == 1
+
+
 def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path, monkeypatch, capsys):
     (tmp_path / "broken.py").write_text("def make():\n    raise RuntimeError('no licence')\n")
     monkeypatch.chdir(tmp_path)

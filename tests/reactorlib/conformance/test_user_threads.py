@@ -30,7 +30,6 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from reactorlib.declaration.instance import Instance
 from reactorlib.errors import RunError, ThreadError
 from reactorlib.execution import fresh
 from reactorlib.program import Program
@@ -321,28 +320,20 @@ def test_a_thread_may_run_a_program_of_its_own() -> None:
 
 
 def test_two_threads_that_run_one_program_at_once_share_no_reactor() -> None:
-    """The second one looks whether the reactors are used at the worst moment: the first has just looked."""
+    """The second one takes the reactors at the worst moment: the first is about to."""
 
-    class Worst(Instance):
-        __slots__ = ()
-
-        @property
-        def used(self) -> bool:
-            value = Instance.used.__get__(self)
+    class Worst(list[bool]):
+        def pop(self, *_: Any) -> bool:
             if not others:
                 others.append(threading.Thread(target=lambda: taken.append(fresh(program, {}))))
                 others[0].start()
                 others[0].join(0.2)  # it ends, or waits for this one
-            return value
-
-        @used.setter
-        def used(self, value: bool) -> None:
-            Instance.used.__set__(self, value)
+            return super().pop()
 
     others: list[threading.Thread] = []
     taken: list[Program] = []
     program = elaborate(Starter, which=1, work=print)
-    program.root.__class__ = Worst
+    object.__setattr__(program, "unused", Worst([True]))
     taken.append(fresh(program, {}))
     others[0].join(PATIENCE_S)
     assert len({id(one.root) for one in taken}) == 2

@@ -159,9 +159,11 @@ class ContinuesAFile(Walk):
 
 
 class LooksForAFile(Walk):
-    """The first play differs from all later ones. It reads nothing."""
+    """The first play differs from all later ones. It reads nothing, and is not repeated for the sake of its import."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        import colorsys  # noqa: F401
+
         super().reset(seed=seed)
         SCRATCH.mkdir(exist_ok=True)
         path = SCRATCH / "found"

@@ -130,6 +130,32 @@ def test_the_check_ends_in_time_and_leaves_no_process() -> None:
     assert set(psutil.Process().children(recursive=True)) <= before
 
 
+IMPORTS_LATE = """
+import sys
+from tests.reactorlib.gymnasium.culprits import Walk
+
+class Late(Walk):
+    def draw(self):
+        import imported_late
+        return 0.5
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the module writes to a file of this process by its number")
+def test_a_module_that_steps_import_is_imported_once_by_each_process_that_plays(tmp_path: Path) -> None:
+    """A slow import would take the time of all plays. The first play imports it, and then the process that forks."""
+    (tmp_path / "late.py").write_text(IMPORTS_LATE)
+    counted, count = os.pipe()  # it counts as no file that a play changes
+    line = f"with open('/proc/{os.getpid()}/fd/{count}', 'wb') as count:\n    count.write(b'x')\n"
+    (tmp_path / "imported_late.py").write_text(line)
+    found = check_isolation(f"{tmp_path / 'late.py'}:Late", steps=5, limit_s=110)
+    os.close(count)
+    with os.fdopen(counted, "rb") as times:
+        assert times.read() == b"xxx"  # the process for the second kind of surroundings imports it at its start
+    assert found.is_isolated
+    assert found.files == found.unchecked == ()
+
+
 class Leaving(culprits.Walk):
     """Leaves a program that runs on."""
 
