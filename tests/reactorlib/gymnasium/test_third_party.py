@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -22,10 +23,12 @@ SCREENLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "MUJOCO_GL
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", third_party.ENVIRONMENTS)
 def test_it_is_in_our_vectors_as_in_gymnasiums_and_the_check_ends_with_a_verdict(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", PROGRAM, name], cwd=tmp_path, capture_output=True, text=True,
-        timeout=500, check=False, env={**os.environ, **SCREENLESS, "PYTHONPATH": str(PROGRAM.parents[3])},
-    )  # fmt: skip
+    with TemporaryDirectory() as scratch:  # some leave files there; a socket's path is no longer than that
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", PROGRAM, name], cwd=tmp_path, capture_output=True, text=True,
+            timeout=500, check=False,
+            env={**os.environ, **SCREENLESS, "PYTHONPATH": str(PROGRAM.parents[3]), "TMPDIR": scratch},
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     expected = third_party.ENVIRONMENTS[name]

@@ -41,7 +41,9 @@ ENVIRONMENTS: dict[str, Expected] = {
     "gymnasium:Reacher-v5": CLEAN,
     "gymnasium:LunarLander-v3": CLEAN,
     "gymnasium:BipedalWalker-v3": CLEAN,
-    "gymnasium:CarRacing-v3": Expected(("threads",)),
+    "gymnasium:CarRacing-v3": Expected(
+        ("threads",), steps=60
+    ),  # by chance: of 14 plays of 10 steps, two did not differ
     "gymnasium:Taxi-v4": CLEAN,
     "gymnasium:Acrobot-v1": CLEAN,
     "ale_py:ALE/Pong-v5": CLEAN,
