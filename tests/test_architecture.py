@@ -47,6 +47,8 @@ OF_TRANSPORTS = {"reactorlib/mpi/transport.py": {"mpi4py"}, "reactorlib/mpi/rank
 ROOMS = ("tag", "errors", "cpus", "tool", "transport", "declaration", "elaboration", "schedule", "worker",
          "executors", "mpi", "view", "program", "execution", "runtime", "exploration", "session", "lf",
          "gymnasium", "cli", "__main__")  # fmt: skip
+# The rooms of the front end to Gymnasium, in the same way. Another room imports what one exports, no module of it.
+OF_GYMNASIUM = ("isolation", "saving", "vector", "contract", "pool")
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
 
@@ -152,10 +154,51 @@ def room(module):
 def test_the_rooms_of_the_kernel_import_in_one_direction():
     arrows = {(room(source), room(target)) for source, target in kernel_imports()}
     arrows = {(source, target) for source, target in arrows if source and source != target}
+    assert {source for source, target in arrows if not target} == {"gymnasium"}  # a front end to what users have
+    arrows = {(source, target) for source, target in arrows if target}
     assert {source for source, _ in arrows} <= set(ROOMS)
     back = [(source, target) for source, target in arrows if ROOMS.index(target) > ROOMS.index(source)]
     assert back == []
     assert [(s, t) for s, t in arrows if t not in ONLY.get(s, {t})] == []
+
+
+def test_the_rooms_of_the_front_end_to_gymnasium_import_faces_in_one_direction():
+    def room_of(module):
+        parts = module.split(".")
+        return parts[2] if parts[:2] == ["reactorlib", "gymnasium"] and len(parts) > 2 else ""
+
+    places = {name: index for index, name in enumerate(OF_GYMNASIUM)}
+    found = [(source, target) for source, target in kernel_imports() if room_of(source) != room_of(target) in places]
+    assert len({target for _, target in found}) == len(OF_GYMNASIUM)
+    assert [(source, target) for source, target in found if target.count(".") > 2] == []
+    assert [(source, target) for source, target in found
+            if places.get(room_of(source), len(places)) < places[room_of(target)]] == []  # fmt: skip
+
+
+def test_no_module_of_the_front_end_to_gymnasium_uses_private_names_of_another():
+    def is_private(name):
+        return name.startswith("_") and not name.startswith("__") and name not in ("_make", "_replace", "_asdict")
+
+    nodes = {path: list(ast.walk(parsed(path))) for path in modules("reactorlib/gymnasium")}
+    own = {
+        path: {node.attr for node in several if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+        | {node.name for node in several if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        for path, several in nodes.items()
+    }
+    private = {name for names in own.values() for name in names if is_private(name)}
+    assert len(private) > 100
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}"
+        for path, several in nodes.items()
+        for node in several
+        if isinstance(node, ast.Attribute) and node.attr in private - own[path]
+        if ast.unparse(node.value) not in ("self", "super()")
+    ]
+    assert found == []
+    imported = [name for path in nodes for node in nodes[path] if isinstance(node, ast.ImportFrom)
+                for name in [alias.name for alias in node.names]
+                if is_private(name) and root(node.module) == "reactorlib"]  # fmt: skip
+    assert imported == []
 
 
 def test_no_module_of_the_kernel_imports_itself_by_way_of_others():

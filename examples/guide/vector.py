@@ -6,11 +6,11 @@ For its diagram only: `reactorlib.gymnasium.ReactorVectorEnv` makes this program
 """
 
 from reactorlib import Reactor
-from reactorlib.gymnasium.reactors import Carried, Environments
+from reactorlib.gymnasium.vector.reactors import Environments
 
 
 class Main(Reactor):
     """A program for sixteen environments, say, four in each group."""
 
     def __init__(self, groups: int = 4) -> None:
-        self.environments = Environments(groups, Carried(None))
+        self.environments = Environments(groups, None)

@@ -25,7 +25,7 @@ ARGUMENTS = [
 
 def run(options: argparse.Namespace) -> Result:
     """Show the step."""
-    from reactorlib.gymnasium.replayed_step import replayed_step  # for this command only, as it needs Gymnasium
+    from reactorlib.gymnasium.pool import replayed_step  # for this command only, as it needs Gymnasium
 
     try:
         found = replayed_step(options.path, options.env, options.step)

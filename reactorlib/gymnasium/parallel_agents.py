@@ -12,10 +12,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib.gymnasium.distinct import bare
-from reactorlib.gymnasium.infos import Info, merged
-from reactorlib.gymnasium.layout import is_plain, reshaped
-from reactorlib.gymnasium.listed_infos import ListedInfos
+from reactorlib.gymnasium.identity import bare
+from reactorlib.gymnasium.vector import Info, ListedVectorEnv, is_plain, merged, reshaped
 
 
 class ReactorAgentsVectorEnv(VectorEnv[Any, Any, Any]):
@@ -31,7 +29,7 @@ class ReactorAgentsVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], **options: Any) -> None:
         make = [partial(_Stacked, one) for one in env_fns]
-        self.vector = vector = ListedInfos(make, autoreset_mode=AutoresetMode.NEXT_STEP, **options)
+        self.vector = vector = ListedVectorEnv(make, autoreset_mode=AutoresetMode.NEXT_STEP, **options)
         learned = vector.metadata["agents"]
         self.agents, self.single_observation_space, self.single_action_space = learned
         self.num_envs = n = vector.num_envs * len(self.agents)

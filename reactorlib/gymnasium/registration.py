@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id
 
-from reactorlib.gymnasium.vector_env import ReactorVectorEnv
+from reactorlib.gymnasium.vector import ReactorVectorEnv
 
 NAMESPACE = "reactor"
 
@@ -81,6 +81,16 @@ def register(id: str) -> str:  # noqa: A002
 def _made(num_envs: int, of: str, **kwargs: Any) -> ReactorVectorEnv:
     return make_vec(of, num_envs, **kwargs)
 
+
+class _NameNotFound(gymnasium.error.NameNotFound):
+    """Gymnasium's error, with a hint where the name is one of ours: Gymnasium finds the names of the import only."""
+
+    def __init__(self, text: str = "") -> None:
+        hint = " An environment of a later registration is found after reactorlib.gymnasium.register(ID)."
+        super().__init__(text + (hint if f"in namespace {NAMESPACE}." in text else ""))
+
+
+gymnasium.error.NameNotFound = _NameNotFound  # type: ignore[misc, assignment]
 
 for _known in list(gymnasium.registry):
     if not _known.startswith(f"{NAMESPACE}/"):

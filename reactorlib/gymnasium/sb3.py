@@ -13,10 +13,9 @@ from stable_baselines3.common.env_util import is_wrapped
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from stable_baselines3.common.vec_env.patch_gym import _patch_env
 
-from reactorlib.gymnasium.listed_infos import ListedInfos
-from reactorlib.gymnasium.saved_environment import set_as_user
+from reactorlib.gymnasium.saving import set_as_user
 from reactorlib.gymnasium.seeding import seeds_of
-from reactorlib.gymnasium.share import NOT_GIVEN
+from reactorlib.gymnasium.vector import NOT_GIVEN, ListedVectorEnv
 
 
 class ReactorVecEnv(VecEnv):
@@ -30,7 +29,7 @@ class ReactorVecEnv(VecEnv):
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: str | None = None, **options: Any) -> None:
         make = [partial(_patched, one) for one in env_fns]
-        self.env = ListedInfos(make, autoreset_mode=AutoresetMode.SAME_STEP, context=start_method, **options)
+        self.env = ListedVectorEnv(make, autoreset_mode=AutoresetMode.SAME_STEP, start_method=start_method, **options)
         super().__init__(self.env.num_envs, self.env.single_observation_space, self.env.single_action_space)
         self.metadata = {key: value for key, value in self.env.metadata.items() if key != "autoreset_mode"}
 
@@ -42,14 +41,10 @@ class ReactorVecEnv(VecEnv):
 
     def reset(self) -> Any:
         """Observations; `reset_infos` has the infos, `seed` and `set_options` have said how."""
-        self.env._assert_is_running()
         options = [one or NOT_GIVEN for one in self._options]  # some environments of Stable-Baselines3 take none
-        self.env._begin_reset(list(self._seeds), options, None)
-        said: Any
-        observations, said = self.env.reset_wait()
-        self.reset_infos = [{} for _ in range(self.num_envs)]
-        for row, info, _ in said:
-            self.reset_infos[row] = info
+        observations, said = self.env.reset_each(list(self._seeds), options)
+        given = {row: info for row, info, _ in said}
+        self.reset_infos = [given.get(row, {}) for row in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
         return observations
@@ -63,18 +58,12 @@ class ReactorVecEnv(VecEnv):
         said: Any
         observations, rewards, terminations, truncations, said = self.env.step_wait()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        ended: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for row, info, final in said:
-            if final is None:
-                infos[row] = deepcopy(info)
-            else:
-                infos[row] = deepcopy(final["final_info"])
-                ended[row] = final, info
-        for row, info in enumerate(infos):
-            info["TimeLimit.truncated"] = bool(truncations[row] and not terminations[row])
-            if row in ended:
-                final, self.reset_infos[row] = ended[row]
-                info["terminal_observation"] = final["final_obs"]
+            infos[row] = deepcopy(info if final is None else final["final_info"])
+            if final is not None:
+                infos[row]["terminal_observation"], self.reset_infos[row] = final["final_obs"], info
+        for info, terminated, truncated in zip(infos, terminations, truncations, strict=True):
+            info["TimeLimit.truncated"] = bool(truncated and not terminated)
         return observations, rewards.astype(np.float32), np.logical_or(terminations, truncations), infos
 
     def close(self) -> None:

@@ -11,9 +11,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import iterate
 from tianshou.env import BaseVectorEnv
 
-from reactorlib.gymnasium.listed_infos import ListedInfos
 from reactorlib.gymnasium.seeding import seeds_of
-from reactorlib.gymnasium.share import NOT_GIVEN
+from reactorlib.gymnasium.vector import NOT_GIVEN, ListedVectorEnv
 
 
 class ReactorTianshouEnv(BaseVectorEnv):
@@ -25,7 +24,7 @@ class ReactorTianshouEnv(BaseVectorEnv):
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], **options: Any) -> None:
         self.is_closed = True  # until there is something to close
-        self.envs = ListedInfos(env_fns, autoreset_mode=AutoresetMode.DISABLED, **options)
+        self.envs = ListedVectorEnv(env_fns, autoreset_mode=AutoresetMode.DISABLED, **options)
         self.env_num = self.wait_num = self.envs.num_envs
         self.is_async = self.is_closed = False
         self.waiting_id: list[int] = []
@@ -38,9 +37,7 @@ class ReactorTianshouEnv(BaseVectorEnv):
 
     def _reset(self, rows: list[int], seeds: list[Any], options: Any = NOT_GIVEN) -> tuple[Any, Any]:
         mask = [row in set(rows) for row in self.ready_id]
-        self.envs._assert_is_running()
-        self.envs._begin_reset(seeds, [options] * self.env_num, mask)
-        observations, said = self.envs.reset_wait()
+        observations, said = self.envs.reset_each(seeds, [options] * self.env_num, mask)
         return self._observed(observations, rows), self._infos(rows, said)
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:  # noqa: A002  # as Tianshou's
@@ -48,7 +45,7 @@ class ReactorTianshouEnv(BaseVectorEnv):
         rows = self._rows(id)
         if len(action) != len(rows):
             raise ValueError(f"{len(action)} actions for {len(rows)} environments")
-        if rows == self.ready_id and isinstance(action, np.ndarray) and self.envs._groups.arrays.actions is not None:
+        if rows == self.ready_id and isinstance(action, np.ndarray) and self.envs.groups.arrays.actions is not None:
             *columns, said = self.envs.step(action)
         else:
             *columns, said = self.envs.step_some(dict(zip(rows, action, strict=True)))
@@ -101,8 +98,7 @@ class ReactorTianshouEnv(BaseVectorEnv):
     def _infos(rows: list[int], said: Any, numbered: bool = False) -> Any:
         by_row: dict[int, Any] = {row: info for row, info, _ in said}
         infos = np.empty(len(rows), object)
-        for at, row in enumerate(rows):
-            infos[at] = {**by_row.get(row, {}), **({"env_id": row} if numbered else {})}
+        infos[:] = [by_row.get(row, {}) | ({"env_id": row} if numbered else {}) for row in rows]
         return infos
 
 

@@ -32,6 +32,13 @@ def module(name: str, file: Path | None = None) -> ModuleType:
         return sys.modules[name]
 
 
+def of_file(path: Path) -> ModuleType:
+    """The module of a file, which is called as its file is, unless another module is called so, such as `random`."""
+    loaded = sys.modules.get(path.stem)
+    is_free = loaded is None or getattr(loaded, "__file__", None) == str(path)
+    return module(path.stem if is_free else f"{path.stem}_program", path)
+
+
 @contextmanager
 def _own_arguments(program: str) -> Iterator[None]:
     """A module may parse `sys.argv` when it is imported. The arguments of the tool are not meant for it."""

@@ -19,7 +19,8 @@ import psutil
 import pytest
 
 from reactorlib.errors import WorkerError
-from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, probes
+from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv
+from reactorlib.gymnasium.contract import probes
 
 MOMENTS, FEW = 300, 3
 ENVIRONMENTS, MOST_STEPS, LATEST_S = 4, 40, 0.02

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from reactorlib.gymnasium.generators import GENERATORS, OwnGenerators
-from reactorlib.gymnasium.isolation.check import check_isolation
+from reactorlib.gymnasium.isolation.generators import GENERATORS, OwnGenerators
+from reactorlib.gymnasium.isolation.isolation_check import check_isolation
 from reactorlib.gymnasium.isolation.report import THREADS, Isolation
 
 Isolate = bool | str | Isolation

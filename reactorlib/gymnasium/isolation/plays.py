@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from reactorlib.gymnasium import generators
+from reactorlib.gymnasium.isolation import generators
 from reactorlib.gymnasium.isolation.surroundings import Surroundings, monotonic, place
 from reactorlib.worker.canonical_form import canonical
 
@@ -34,6 +34,7 @@ class Player:
         self.touched: set[str] = set()  # generators that a call has changed
         self._seed, self._around, self._steps, self._is_judged = seed, around, steps, is_judged
         self._env: Any = None
+        self._actions: list[Any] = []
         self._act(lambda: self._made(make))
 
     def _made(self, make: Callable[[], Any]) -> None:
@@ -66,7 +67,7 @@ class Player:
 
     def reset(self) -> None:
         """Begin with the seed."""
-        self._at = 0
+        self._coming = iter(self._actions)
         self._reset(self._seed)
 
     def _reset(self, seed: int | None) -> None:
@@ -74,23 +75,22 @@ class Player:
         if not self.failed:
             observation, info = told
             self._record(observation, 0.0, False, False, info)
-            self._ended = False
 
     def step(self) -> None:
         """Take a step, or where the episode has ended, begin another."""
         if self.failed:
             return
-        action, self._at = self._actions[self._at], self._at + 1
+        action = next(self._coming)
         if self._ended:
             self._reset(None)
             return
         told = self._act(lambda: self._env.step(action))
         if not self.failed:
             self._record(*told)
-            self._ended = bool(told[2]) or bool(told[3])
 
     def _record(self, *parts: Any) -> None:
         self.rows.append(tuple(_digest(part) for part in parts))
+        self._ended = bool(parts[2]) or bool(parts[3])
 
     def close(self) -> None:
         """Close it, and ignore its errors."""

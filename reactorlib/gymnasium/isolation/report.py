@@ -6,36 +6,26 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from reactorlib.gymnasium.generators import GENERATORS
+from reactorlib.gymnasium.isolation.generators import GENERATORS
 
 STATE, HASH, FILES, THREADS, RESET, OTHER = "class or module state", "hash order", "files", "threads", "reset", "other"
 # Each culprit with its meaning, and the remedy in the environment.
 CULPRITS = {
     "random": ("it draws from the generator of the module `random`", "draw from self.np_random"),
     "numpy.random": ("it draws from NumPy's global generator", "draw from self.np_random"),
-    "torch": (
-        "it draws from torch's global generator",
-        "keep a torch.Generator, seed it in reset, and pass it as generator=",
-    ),
+    "torch": ("it draws from torch's global generator",
+              "keep a torch.Generator, seed it in reset, and pass it as generator="),
     STATE: ("environments of one process change what it reads", "keep that in self, and set it in reset"),
     "time": ("it reads the clock", "count steps instead"),
     "process id": ("it uses the id of its process", "use the seed that reset gets"),
-    HASH: (
-        "it follows the order of a set or of hash(), which differs from process to process",
-        "sort before iterating",
-    ),
-    "entropy": (
-        "it has a generator without a seed",
-        "draw from self.np_random, or seed the generator in reset",
-    ),
+    HASH: ("it follows the order of a set or of hash(), which differs between processes", "sort before iterating"),
+    "entropy": ("it has a generator without a seed", "draw from self.np_random, or seed the generator in reset"),
     FILES: ("it reads files that an earlier or another one has written", "give each environment a folder of its own"),
     THREADS: ("it does otherwise in a thread", "step it in processes"),
     RESET: ("reset(seed=...) does not begin anew: something of the last episode is kept", "set all of self in reset"),
-    OTHER: (
-        "two processes with equal seeds differ, for a reason outside of what the check controls",
-        "look for generators in C, for id() and addresses, for files, and for other programs that it asks",
-    ),
-}
+    OTHER: ("two processes with equal seeds differ, for a reason outside of what the check controls",
+            "look for generators in C, for id() and addresses, for files, and for other programs that it asks"),
+}  # fmt: skip
 _SHOWN = 12  # files
 _OWN_PROCESS = (*GENERATORS, STATE, THREADS)  # a process of its own suffices
 
@@ -55,9 +45,8 @@ class Finding:
     def __str__(self) -> str:
         what, remedy = CULPRITS[self.culprit]
         at = f" at {', '.join(self.places)}" if self.places else ""
-        return (
-            f"{self.culprit}: {what}{at}. First seen in the {self.part} of {call_named(self.call)}. Remedy: {remedy}."
-        )
+        seen = f"First seen in the {self.part} of {call_named(self.call)}."
+        return f"{self.culprit}: {what}{at}. {seen} Remedy: {remedy}."
 
 
 def call_named(call: int) -> str:
@@ -94,28 +83,30 @@ class Isolation:
         """The names of the findings."""
         return tuple(finding.culprit for finding in self.findings)
 
+    def _only(self, *allowed: str) -> bool:
+        return set(self.culprits) <= {*allowed, RESET}
+
     @property
     def one_process(self) -> bool:
         """Whether several in a process do what each does alone: in SyncVectorEnv, and several on a worker."""
-        return not set(self.culprits) - {THREADS, RESET}
+        return self._only(THREADS)
 
     @property
     def threads(self) -> bool:
         """Whether several in threads of a process do what each does alone."""
-        return not set(self.culprits) - {RESET}
+        return self._only()
 
     @property
     def own_process(self) -> bool:
         """Whether one in a process of its own, with seeded generators, does the same on every run."""
-        return not set(self.culprits) - {*_OWN_PROCESS, RESET}
+        return self._only(*_OWN_PROCESS)
 
     @property
     def remedy(self) -> str | None:
         """The isolation that suffices: "none", "generators" of its own, its own "processes", or None."""
-        found = set(self.culprits) - {RESET, THREADS}
-        if not found:
+        if self.one_process:
             return "none"
-        if found <= set(GENERATORS):
+        if self._only(THREADS, *GENERATORS):
             return "generators"
         return "processes" if self.own_process else None
 
@@ -156,11 +147,11 @@ class Isolation:
     def _interim(self) -> list[str]:
         """The steps that help until it is mended."""
         remedy = self.with_fixed_hashes.remedy
-        arguments = {"generators": "isolate='generators'", "processes": "isolate='processes', context='spawn'"}
         interim = ["PYTHONHASHSEED=0 before Python starts"] if HASH in self.culprits and remedy is not None else []
-        if remedy in arguments:
-            interim.append(f"ReactorVectorEnv(..., {arguments[remedy]})")
+        if remedy == "generators":
+            interim.append("ReactorVectorEnv(..., isolate='generators')")
         if remedy == "processes":
+            interim.append("ReactorVectorEnv(..., isolate='processes', start_method='spawn')")
             interim.append("a new one for each run, since reset leaves that state")
         return interim
 

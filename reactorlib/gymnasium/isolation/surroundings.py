@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from reactorlib.gymnasium import generators
+from reactorlib.gymnasium.isolation import generators
 
 OUTSIDE = ("time", "process id", "entropy")
 WATCHED = "watched"  # a surrounding that changes nothing

@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("gymnasium")
 
 from reactorlib.cli import main
-from reactorlib.gymnasium import ReactorPool, probes
-from reactorlib.gymnasium.replayed_step import replayed_step
+from reactorlib.gymnasium import ReactorPool
+from reactorlib.gymnasium.contract import probes
+from reactorlib.gymnasium.pool import replayed_step
 from tests.reactorlib.gymnasium.environments import made
 from tests.reactorlib.gymnasium.random_pools import run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reactorlib.gymnasium import probes
+from reactorlib.gymnasium.contract import probes
 
 WAYS: dict[str, dict[str, Any]] = {
     "inline": {"executor": "inline"},

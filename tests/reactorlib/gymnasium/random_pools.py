@@ -11,10 +11,10 @@ import pytest
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from reactorlib import WorkerError
-from reactorlib.gymnasium import ReactorPool, probes
-from reactorlib.gymnasium.check import difference
-from reactorlib.gymnasium.order import Arrival
-from reactorlib.gymnasium.record import marks_of
+from reactorlib.gymnasium import ReactorPool
+from reactorlib.gymnasium.contract import difference, probes
+from reactorlib.gymnasium.pool.batch_order import BatchOrder
+from reactorlib.gymnasium.pool.record import marks_of
 from tests.reactorlib.gymnasium.environments import made
 
 PROBES = [name for name in probes.PROBES if name not in probes.TWINS]
@@ -90,7 +90,7 @@ class RandomPool:
         pool.reset_async(seed=self.seed)
         before = run(pool, self.saved_at, self.counts)
         state = pool.save()
-        process = pool._members[pool._member_of[self.killed]].envs.apply(_process)[0]
+        process = pool._member_of[self.killed].envs.apply(_process)[0]
         before += run(pool, self.killed_at - self.saved_at, self.counts, self.saved_at)
         assert difference(before, log[: self.killed_at], f"{self.seed}: before the end of a worker") is None
         os.kill(process, signal.SIGKILL)
@@ -102,7 +102,7 @@ class RandomPool:
 
 def _go_on(pool: ReactorPool) -> None:
     """Step until a worker is found to be dead, without regard to the order of the pool."""
-    pool._order = Arrival()
+    pool._order = BatchOrder()
     for _ in range(3):
         pool.recv(timeout=60)
         pool.send(pool.action_space.sample(), range(pool.num_envs))

@@ -14,7 +14,8 @@ from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoA
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
-from reactorlib.gymnasium import ReactorVectorEnv, probes
+from reactorlib.gymnasium import ReactorVectorEnv
+from reactorlib.gymnasium.contract import probes
 
 APART = {"workers": 2, "caller_steps": False}
 KINDS: dict[str, Any] = {

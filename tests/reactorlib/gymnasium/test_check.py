@@ -11,14 +11,14 @@ import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from reactorlib.gymnasium import check_vector_env
-from reactorlib.gymnasium import probes as probing
-from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
+from reactorlib.gymnasium.contract import difference, find_all_faults, find_faults
+from reactorlib.gymnasium.contract import probes as probing
 from tests.reactorlib.gymnasium import culprits
 
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Any:
-    probes = "reactorlib.gymnasium.check.PROBES"
+    probes = "reactorlib.gymnasium.contract.vector_check.PROBES"
     return lambda *names: monkeypatch.setattr(probes, {name: probing.PROBES[name] for name in names})
 
 

@@ -7,14 +7,15 @@ import gymnasium
 import numpy as np
 import pytest
 
-from reactorlib.gymnasium import ReactorAgentsVectorEnv, ReactorPool, ReactorVectorEnv, probes
+from reactorlib.gymnasium import ReactorAgentsVectorEnv, ReactorPool, ReactorVectorEnv
+from reactorlib.gymnasium.contract import probes
 from tests.reactorlib.gymnasium.environments import WAYS, made
 from tests.reactorlib.gymnasium.test_parallel_agents import Leaving
 
 REFUSED: dict[str, Any] = {
     **{name: functools.partial(ReactorVectorEnv, **way) for name, way in WAYS.items()},
     "default": ReactorVectorEnv,
-    "spawn": functools.partial(ReactorVectorEnv, workers=4, caller_steps=False, context="spawn"),
+    "spawn": functools.partial(ReactorVectorEnv, workers=4, caller_steps=False, start_method="spawn"),
     "pool": functools.partial(ReactorPool, workers=2),
     "pool of one each": functools.partial(ReactorPool, workers=4),
     "pool of threads": functools.partial(ReactorPool, workers=4, executor="threads"),
@@ -32,7 +33,7 @@ def test_one_environment_for_all_functions_is_refused(kind: Any) -> None:
             kind([make] * 4)
 
 
-@pytest.mark.parametrize("way", [*WAYS.values(), {"workers": 3, "context": "spawn"}], ids=str)
+@pytest.mark.parametrize("way", [*WAYS.values(), {"workers": 3, "start_method": "spawn"}], ids=str)
 def test_an_object_that_serves_as_one_environment_is_not(vector: Any, way: dict[str, Any]) -> None:
     env = probes.Quiet(0)
     for functions in ([lambda: env], [lambda: env, *made("no infos", 2)]):

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactorlib.gymnasium import generators
-from reactorlib.gymnasium.isolation import Finding, Isolation
+from reactorlib.gymnasium.isolation import Finding, Isolation, generators
 from tests.reactorlib.gymnasium import culprits
 
 
@@ -60,10 +59,12 @@ def test_state_of_a_class_or_module_takes_a_process_each(vector: Any, make: Call
 
 def test_a_spawned_process_does_not_begin_with_the_state_of_the_callers(vector: Any) -> None:
     report_of_state = report("class or module state")
-    fresh = walked(vector([culprits.CountsInItsClass] * 2, isolate=report_of_state, context="spawn"), [1, 1], 3)
+    fresh = walked(vector([culprits.CountsInItsClass] * 2, isolate=report_of_state, start_method="spawn"), [1, 1], 3)
     culprits.CountsInItsClass.count += 1
     try:
-        later = walked(vector([culprits.CountsInItsClass] * 2, isolate=report_of_state, context="spawn"), [1, 1], 3)
+        later = walked(
+            vector([culprits.CountsInItsClass] * 2, isolate=report_of_state, start_method="spawn"), [1, 1], 3
+        )
     finally:
         culprits.CountsInItsClass.count -= 1
     assert np.array_equal(fresh, later)

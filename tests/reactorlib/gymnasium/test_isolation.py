@@ -1,13 +1,16 @@
 """The check of an environment names what it depends on, and accuses nobody else."""
 
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,8 @@ from typing import Any
 import psutil
 import pytest
 
-from reactorlib.gymnasium import generators
-from reactorlib.gymnasium.isolation import check_isolation
-from reactorlib.gymnasium.isolation.server import maker
+from reactorlib.gymnasium.isolation import check_isolation, generators
+from reactorlib.gymnasium.isolation.play_server import maker
 from tests.reactorlib.gymnasium import culprits
 
 SLOW = pytest.mark.slow(
@@ -170,6 +172,30 @@ def test_generators_and_processes_are_as_before() -> None:
     assert generators.forms() == generators_before
     left = [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "60"]]
     assert {one.pid for one in left} <= processes
+
+
+def test_modules_of_this_process_are_never_changed_while_a_check_plays() -> None:
+    patched = (os, time, random)
+    before = [dict(vars(module)) for module in patched]
+    seen = []
+    with ThreadPoolExecutor(1) as pool:
+        check = pool.submit(check_isolation, culprits.MeasuresItsStep, steps=5, limit_s=110)
+        while not check.done():
+            seen.append([dict(vars(module)) for module in patched] == before)
+            threading.Event().wait(0.002)
+    assert check.result().culprits == ("time",)  # so they were changed in the processes of the check
+    assert all(seen)
+    assert len(seen) > 10
+
+
+def test_only_what_the_check_created_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reactorlib-check-of-another").mkdir()
+    (tmp_path / "reactorlib-check-of-another" / "1").write_text("kept")
+    there = {path: path.is_dir() or path.read_text() for path in tmp_path.rglob("*")}
+    assert check_isolation(culprits.Walk, steps=3, limit_s=110).is_isolated
+    assert {path: path.is_dir() or path.read_text() for path in tmp_path.rglob("*")} == there
 
 
 def test_types_of_the_interpreter_are_as_they_were() -> None:

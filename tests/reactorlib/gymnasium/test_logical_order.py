@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactorlib.gymnasium import ReactorPool, ReplayError, probes
-from reactorlib.gymnasium.check import difference
-from reactorlib.gymnasium.order import LogicalOrder
-from reactorlib.gymnasium.record import Received, Restored, read
+from reactorlib.gymnasium import ReactorPool, ReplayError
+from reactorlib.gymnasium.contract import difference, probes
+from reactorlib.gymnasium.pool.batch_order import LogicalOrder
+from reactorlib.gymnasium.pool.record import Received, Restored, read
 from tests.reactorlib.gymnasium.environments import made
 from tests.reactorlib.gymnasium.random_pools import WAYS, RandomPool, run
 

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.gymnasium import ReactorAgentsVectorEnv
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.contract import difference
 
 OPTIONS: list[dict[str, Any]] = [{"executor": "inline"}, {"workers": 2}, {"workers": 3, "caller_steps": False}]
 AGENTS = ("fox", "hare", "owl")

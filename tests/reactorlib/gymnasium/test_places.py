@@ -14,8 +14,8 @@ import pytest
 from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 
-from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, probes
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
+from reactorlib.gymnasium.contract import difference, probes
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.gymnasium.environments import WAYS, made
 
@@ -129,7 +129,7 @@ PLACES = {"coroutine": (in_coroutine, Loading), "thread": (in_thread, Limited)}
 def test_environments_that_fail_in_the_callers_thread_are_stepped_elsewhere(
     vector: Any, monkeypatch: Any, place: str, count: int, given: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("reactorlib.gymnasium.stepping_plan.available_cpus", lambda: 2)
+    monkeypatch.setattr("reactorlib.gymnasium.vector.stepping_plan.available_cpus", lambda: 2)
     within, kind = PLACES[place]
     make = [functools.partial(kind, number) for number in range(count)]
     expected = played(SyncVectorEnv(make))
@@ -140,7 +140,7 @@ def test_environments_that_fail_in_the_callers_thread_are_stepped_elsewhere(
 
 
 def test_cheap_environments_are_stepped_inline_in_a_coroutine(vector: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("reactorlib.gymnasium.stepping_plan.available_cpus", lambda: 2)
+    monkeypatch.setattr("reactorlib.gymnasium.vector.stepping_plan.available_cpus", lambda: 2)
     ours = in_coroutine(lambda: vector(made("no infos", 1)))
     assert ours.plan.executor == "inline"
 

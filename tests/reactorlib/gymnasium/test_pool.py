@@ -13,8 +13,8 @@ from gymnasium.vector import SyncVectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 
 from reactorlib import WorkerError
-from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorPool, probes
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorPool
+from reactorlib.gymnasium.contract import difference, probes
 from tests.choice import first
 from tests.reactorlib.gymnasium.environments import Held, failing, made
 
@@ -25,7 +25,7 @@ PROBES = [name for name in probes.PROBES if name not in probes.TWINS]
     ("probe", "mode", "way"),
     [
         ("infos of every kind", "NextStep", {"executor": "threads"}),
-        ("infos of every kind", "NextStep", {"workers": 1, "context": "spawn"}),
+        ("infos of every kind", "NextStep", {"workers": 1, "start_method": "spawn"}),
     ]
     + first(
         6,

@@ -10,7 +10,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 from reactorlib.gymnasium import ReactorVectorEnv
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.contract import difference
 
 
 def sampled(name: str, mode: str) -> tuple[Any, list[Any]]:

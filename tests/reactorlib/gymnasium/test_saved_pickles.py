@@ -7,8 +7,8 @@ from typing import Any
 import gymnasium
 import pytest
 
-from reactorlib.gymnasium import ReactorPool, ResumeError, probes
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium import ReactorPool, ResumeError
+from reactorlib.gymnasium.contract import difference, probes
 from tests.reactorlib.gymnasium.test_saving import several, steps
 
 

@@ -13,9 +13,9 @@ import pytest
 from gymnasium.error import AlreadyPendingCallError
 from gymnasium.utils import EzPickle
 
-from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, ResumeError, probes
-from reactorlib.gymnasium.check import difference
-from reactorlib.gymnasium.journal import Journal
+from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, ResumeError
+from reactorlib.gymnasium.contract import difference, probes
+from reactorlib.gymnasium.saving import Journal
 from tests.reactorlib.gymnasium.environments import WAYS, failing, made
 from tests.reactorlib.gymnasium.random_pools import run
 from tests.reactorlib.gymnasium.test_isolate import report

@@ -14,8 +14,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from reactorlib.gymnasium import probes
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.contract import difference, probes
 from reactorlib.gymnasium.sb3 import ReactorVecEnv
 from reactorlib.gymnasium.seeding import seeds_of
 

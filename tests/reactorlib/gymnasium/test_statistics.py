@@ -7,8 +7,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from reactorlib.gymnasium import ReactorVectorEnv, statistics
-from reactorlib.gymnasium.probes import Quiet
+from reactorlib.gymnasium import ReactorVectorEnv
+from reactorlib.gymnasium.contract.probes import Quiet
+from reactorlib.gymnasium.vector import statistics
 
 
 class Clock:

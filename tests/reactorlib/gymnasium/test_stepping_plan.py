@@ -11,9 +11,9 @@ import numpy as np
 import psutil
 import pytest
 
-from reactorlib.gymnasium import ReactorVectorEnv, probes
-from reactorlib.gymnasium import stepping_plan as plans
-from reactorlib.gymnasium.check import find_faults
+from reactorlib.gymnasium import ReactorVectorEnv
+from reactorlib.gymnasium.contract import find_faults, probes
+from reactorlib.gymnasium.vector import stepping_plan as plans
 from tests.reactorlib.gymnasium.environments import made
 
 US, MS = 1_000, 1_000_000
@@ -21,7 +21,7 @@ US, MS = 1_000, 1_000_000
 
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reactorlib.gymnasium.stepping_plan.available_cpus", lambda: 2)
+    monkeypatch.setattr("reactorlib.gymnasium.vector.stepping_plan.available_cpus", lambda: 2)
 
 
 def cheap(monkeypatch: pytest.MonkeyPatch, step_ns: int, travel_ns: int = 0) -> None:
@@ -59,7 +59,9 @@ def test_results_are_those_of_sync_whatever_is_chosen(monkeypatch: pytest.Monkey
     assert find_faults(env, steps=10) == []
 
 
-@pytest.mark.parametrize("given", [{"workers": 2}, {"caller_steps": True}, {"context": "fork"}, {"executor": "inline"}])
+@pytest.mark.parametrize(
+    "given", [{"workers": 2}, {"caller_steps": True}, {"start_method": "fork"}, {"executor": "inline"}]
+)
 def test_nothing_is_tried_where_the_caller_says(vector: Any, monkeypatch: Any, given: dict[str, Any]) -> None:
     monkeypatch.setattr(plans, "tried", lambda _env: pytest.fail("tried"))
     plan = vector(made("no infos"), **given).plan

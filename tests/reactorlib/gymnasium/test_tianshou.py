@@ -13,8 +13,7 @@ from tianshou.data import Batch, Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 from tianshou.policy import BasePolicy
 
-from reactorlib.gymnasium import probes
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.contract import difference, probes
 from reactorlib.gymnasium.tianshou_env import ReactorTianshouEnv
 
 OPTIONS: list[dict[str, Any]] = [{"executor": "inline"}, {"workers": 2}, {"workers": 2, "caller_steps": False}]

@@ -14,7 +14,7 @@ from gymnasium.vector import SyncVectorEnv
 
 import reactorlib.gymnasium
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
-from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.contract import difference
 from tests.reactorlib.gymnasium.environments import WAYS as EVERY
 from tests.reactorlib.scripts import printed
 
@@ -294,7 +294,7 @@ def test_a_pool_has_what_every_vector_has(vector: Any) -> None:
     for values, expected in (([4, 5, 6], (4, 5, 6)), (1, (1, 1, 1))):
         pool.set_attr("number", values)
         assert pool.get_attr("number") == expected
-    with pytest.raises(ValueError, match="2 values for 3"):
+    with pytest.raises(ValueError, match="2` values for 3"):
         pool.set_attr("number", [1, 2])
 
 

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 import reactorlib.gymnasium
 from reactorlib import WorkerError
-from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, check_vector_env, probes
-from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
+from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorPool, ReactorVectorEnv, check_vector_env
+from reactorlib.gymnasium.contract import difference, find_all_faults, find_faults, probes
 from tests.choice import first
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.gymnasium.environments import WAYS, Held, failing, made
@@ -53,14 +53,16 @@ def pids(env: ReactorVectorEnv) -> list[int]:
 def test_the_checker_finds_nothing(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way not in ("inline", "three"):  # the others meet a few, and any in the test with random ones
         few = ("infos of every kind", "images", "Dict", "Text in a Dict", "observations in one buffer")
-        monkeypatch.setattr("reactorlib.gymnasium.check.PROBES", {name: probes.PROBES[name] for name in few})
+        monkeypatch.setattr(
+            "reactorlib.gymnasium.contract.vector_check.PROBES", {name: probes.PROBES[name] for name in few}
+        )
     assert find_all_faults(functools.partial(ReactorVectorEnv, **WAYS[way]), steps=10) == []
 
 
 @pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize("probe", first(1, ["images", "Text in a Dict"], "two kinds of space; one is always tried"))
 def test_every_way_to_start_processes_works(context: str, probe: str) -> None:
-    assert find_faults(ReactorVectorEnv(made(probe), workers=2, context=context), steps=10) == []
+    assert find_faults(ReactorVectorEnv(made(probe), workers=2, start_method=context), steps=10) == []
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -197,13 +199,45 @@ def test_make_vec_takes_wrappers_and_arguments() -> None:
 
 
 def test_an_environment_registered_here_is_known_to_processes_that_are_spawned() -> None:
-    gymnasium.register("reactor-test/Probe-v0", entry_point="reactorlib.gymnasium.probes:Quiet", kwargs={"number": 1})
+    gymnasium.register(
+        "reactor-test/Probe-v0", entry_point="reactorlib.gymnasium.contract.probes:Quiet", kwargs={"number": 1}
+    )
     try:
-        env = reactorlib.gymnasium.make_vec("reactor-test/Probe-v0", 2, vector_kwargs={"context": "spawn"})
+        env = reactorlib.gymnasium.make_vec("reactor-test/Probe-v0", 2, vector_kwargs={"start_method": "spawn"})
         assert env.reset(seed=1)[0].shape == (2, 3)
         env.close()
     finally:
         del gymnasium.registry["reactor-test/Probe-v0"]
+
+
+def test_an_id_that_was_registered_after_the_import_is_explained() -> None:
+    gymnasium.register("Later-v0", entry_point="reactorlib.gymnasium.contract.probes:Quiet", kwargs={"number": 1})
+    try:
+        with pytest.raises(gymnasium.error.NameNotFound, match=r"reactorlib\.gymnasium\.register\(ID\)"):
+            gymnasium.make_vec("reactorlib.gymnasium:reactor/Later-v0", 2)
+        with pytest.raises(gymnasium.error.NameNotFound) as unknown:
+            gymnasium.make("Latest-v0")
+        assert "register" not in str(unknown.value)
+        gymnasium.make_vec(reactorlib.gymnasium.register("Later-v0"), 2).close()
+    finally:
+        del gymnasium.registry["Later-v0"]
+        gymnasium.registry.pop("reactor/Later-v0", None)
+
+
+@pytest.mark.parametrize("kind", [ReactorVectorEnv, ReactorPool])
+def test_the_start_method_has_its_old_name_for_a_while(kind: Any) -> None:
+    with pytest.warns(DeprecationWarning, match="`start_method`") as warned:
+        env = kind(made("no infos", 2), workers=1, context="spawn")
+    env.close()
+    assert [one.filename for one in warned] == [__file__]
+    with pytest.raises(ValueError, match="`context`"):
+        kind(made("no infos", 2), workers=1, context="spawn", start_method="fork")
+
+
+def test_arguments_of_async_stand_where_it_has_them() -> None:
+    env = ReactorVectorEnv(made("no infos", 2), False, False, None, False, None, "same", "SameStep", 1)
+    env.close()
+    assert (env.copy, env.autoreset_mode, env.plan.workers) == (False, gymnasium.vector.AutoresetMode.SAME_STEP, 1)
 
 
 def test_step_is_not_called_by_its_name(vector: Any) -> None:
@@ -239,7 +273,7 @@ def test_an_environment_that_raises_is_named_and_all_go_on(vector: Any, way: str
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_an_environment_that_cannot_be_made_is_named(context: str) -> None:
     with pytest.raises(ZeroDivisionError) as raised:
-        ReactorVectorEnv(failing("make", "raise"), context=context, **APART)
+        ReactorVectorEnv(failing("make", "raise"), start_method=context, **APART)
     assert "in environment 2 of" in "".join(raised.value.__notes__)
 
 

@@ -113,8 +113,8 @@ def is_refused() -> None:
 def steps_environments() -> None:
     from gymnasium.vector import AutoresetMode
 
-    from reactorlib.gymnasium import ReactorVectorEnv, probes
-    from reactorlib.gymnasium.check import find_faults
+    from reactorlib.gymnasium import ReactorVectorEnv
+    from reactorlib.gymnasium.contract import find_faults, probes
 
     for probe in ("infos of every kind", "images", "Dict", "Text in a Dict"):
         make = [partial(probes.PROBES[probe], number) for number in range(5)]

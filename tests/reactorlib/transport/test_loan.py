@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from reactorlib.executors.executor import exit_on_signal
-from reactorlib.gymnasium.layout import Lease
+from reactorlib.gymnasium.vector.layout import Lease
 from reactorlib.transport.arena import Arena, Lender
 from reactorlib.transport.memory import Memory
 from reactorlib.transport.pool import Pool

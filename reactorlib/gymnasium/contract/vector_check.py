@@ -5,22 +5,24 @@ The checker looks at what a user sees, never inside. `probes` are environments t
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from reactorlib.gymnasium.isolation.check import check_isolation
-from reactorlib.gymnasium.probes import PROBES, TWINS
+from reactorlib.gymnasium.contract.probes import PROBES, TWINS
+from reactorlib.gymnasium.isolation import check_isolation
 
 Make = Callable[[], Any]
-_ALONE_S = 30.0  # for the check of the environment itself
+ALONE_S = 30.0  # for the check of the environment itself
+RESET, STEP = ("observations", "infos"), ("observations", "rewards", "terminations", "truncations", "infos")  # results
 
 
 def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: int = 60, seed: int = 1) -> None:
@@ -56,7 +58,7 @@ def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: 
 
 def _of_the_environment(make: Make, steps: int, seed: int) -> list[str]:
     """The reasons why the environment differs from itself, so that no vector of it can be right."""
-    report, error = _outcome(lambda one: check_isolation(one, steps=steps, seed=seed, limit_s=_ALONE_S), make)
+    report, error = _outcome(lambda one: check_isolation(one, steps=steps, seed=seed, limit_s=ALONE_S), make)
     if report is None:
         return [f"the environment by itself is not checked: {' '.join(str(error).split())}"]
     return [f"the environment is at fault, not the vector: {one}" for one in report.findings]
@@ -67,11 +69,12 @@ def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: i
     faults: list[str] = []
     for name, probe in PROBES.items():
         for mode in AutoresetMode:
-            env_fns = [functools.partial(probe, number) for number in range(3)]
-            alike = [functools.partial(TWINS.get(name, probe), number) for number in range(3)]
-            env, error = _outcome(lambda of: make_vector(of, autoreset_mode=mode), env_fns)  # noqa: B023
-            found = find_faults(env, alike, steps=steps, seed=seed) if error is None else []
-            found += [] if error is None else [f"it cannot be made: {_words(error)}"]
+            env_fns = [partial(probe, number) for number in range(3)]
+            alike = [partial(TWINS.get(name, probe), number) for number in range(3)]
+            env, error = _outcome(partial(make_vector, autoreset_mode=mode), env_fns)
+            found = (
+                [f"it cannot be made: {_words(error)}"] if error else find_faults(env, alike, steps=steps, seed=seed)
+            )
             faults += [f"{name}, {mode.value}: {fault}" for fault in found]
     return faults
 
@@ -94,11 +97,8 @@ def _functions_of(env: Any) -> list[Make]:
         return list(found)
     if env.spec is None:
         raise ValueError(f"{env} does not say what it is made of: give env_fns=")
-    import gymnasium
-
-    arguments = {
-        k: v for k, v in env.spec.kwargs.items() if k not in ("num_envs", "vectorization_mode", "vector_kwargs")
-    }
+    vectors = ("num_envs", "vectorization_mode", "vector_kwargs")
+    arguments = {name: value for name, value in env.spec.kwargs.items() if name not in vectors}
     return [lambda: gymnasium.make(env.spec.id, **arguments)] * env.num_envs
 
 
@@ -108,10 +108,8 @@ class _Stop(Exception):  # noqa: N818  # ends the check, whose faults are known
 
 class _Check:
     def __init__(self, env: Any, env_fns: Sequence[Make], steps: int, seed: int) -> None:
-        self.env = env
+        self.env, self.steps, self.seed = env, steps, seed
         self.faults: list[str] = []
-        self.steps = steps
-        self.seed = seed
         self.mode = env.metadata.get("autoreset_mode")
         known = self.mode if isinstance(self.mode, AutoresetMode) else AutoresetMode.NEXT_STEP
         observation_mode = getattr(env, "observation_mode", "same")
@@ -165,25 +163,23 @@ class _Check:
         got, error = _outcome(act, self.env)
         if failed is None and error is None:
             return got, expected
-        if failed is None:
-            self.fault(f"{what} raises {_words(error)}")
-        elif error is None:
-            self.fault(f"{what} passes, SyncVectorEnv raises {_words(failed)}")
-        elif not isinstance(error, type(failed)):
-            self.fault(f"{what} raises {_words(error)}, SyncVectorEnv raises {_words(failed)}")
+        if failed is None or not isinstance(error, type(failed)):
+            passes = "passes" if error is None else f"raises {_words(error)}"
+            self.fault(f"{what} {passes}" + (f", SyncVectorEnv raises {_words(failed)}" if failed else ""))
         raise _Stop
 
-    def _same(self, what: str, act: Callable[[Any], Any]) -> str | None:
-        return difference(*self._both(what, act), what)
+    def _same(self, what: str, act: Callable[[Any], Any]) -> None:
+        if fault := difference(*self._both(what, act), what):
+            self.fault(fault)
 
     def _reset(self, what: str, **arguments: Any) -> None:
         got, expected = self._both(what, lambda env: env.reset(**deepcopy(arguments)))
-        self._compare(what, ("observations", "infos"), got, expected)
+        self._compare(what, RESET, got, expected)
 
-    def _step(self, what: str, actions: Any) -> Any:
+    def _step(self, what: str) -> Any:
+        actions = self.twin.action_space.sample()
         got, expected = self._both(what, lambda env: env.step(deepcopy(actions)))
-        names = ("observations", "rewards", "terminations", "truncations", "infos")
-        self._compare(what, names, got, expected)
+        self._compare(what, STEP, got, expected)
         return expected
 
     def _compare(self, what: str, names: Sequence[str], got: Any, expected: Any) -> None:
@@ -195,11 +191,9 @@ class _Check:
         _leave_times(expected[-1])
         for name, one, other in zip(names, got, expected, strict=True):
             where = f"{what}: {name}"
-            found = difference(one, other, where)
-            if found is not None:
+            if (found := difference(one, other, where)) is not None:
                 self.fault(found)
-            inside = name != "observations" or self.env.observation_space.contains(one)
-            if found is None and not inside and self.twin.observation_space.contains(other):
+            elif name == "observations" and _is_within(self.twin, other) > _is_within(self.env, one):
                 self.fault(f"{where} are not in observation_space")
         if len(self.faults) > before:
             raise _Stop
@@ -208,14 +202,14 @@ class _Check:
 
     def _walk(self, what: str, steps: int | None = None) -> None:
         for _ in range(self.steps if steps is None else steps):
-            expected = self._step(what, self.twin.action_space.sample())
+            expected = self._step(what)
             ended = np.logical_or(expected[2], expected[3])
             if self.mode is AutoresetMode.DISABLED and ended.any():
                 self._reset("reset(reset_mask)", options={"reset_mask": ended})
 
     def _until_an_end(self) -> None:
         for _ in range(10 * self.steps):
-            expected = self._step("step", self.twin.action_space.sample())
+            expected = self._step("step")
             if np.logical_or(expected[2], expected[3]).any():
                 return
 
@@ -223,35 +217,30 @@ class _Check:
         mask = np.arange(self.env.num_envs) % 2 == 0
         self._reset("reset(reset_mask, seed)", seed=self.seed, options={"reset_mask": mask})
         self._walk("step after a reset mask", 5)
-        wrong: list[tuple[str, Any, type[Exception]]] = [
-            ("a reset_mask that is a list", mask.tolist(), TypeError),
-            ("a reset_mask of the wrong shape", mask[1:], ValueError),
-            ("a reset_mask of integers", mask.astype(int), TypeError),
-            ("a reset_mask without True", np.zeros_like(mask), ValueError),
-        ]
-        for what, value, kind in wrong:
-            self._refused(what, functools.partial(self.env.reset, options={"reset_mask": value}), kind)
+        for what, wrong, kind in (("that is a list", mask.tolist(), TypeError), ("of integers", mask + 0, TypeError),
+                                  ("of the wrong shape", mask[1:], ValueError),
+                                  ("without True", np.zeros_like(mask), ValueError)):  # fmt: skip
+            reset = partial(self.env.reset, options={"reset_mask": wrong})
+            self._refused(f"a reset_mask {what}", reset, kind)
 
     def _refusals(self) -> None:
         env = self.env
         for wrong in (env.num_envs - 1, env.num_envs + 1):
             what = f"a list of {wrong} seeds for {env.num_envs} environments"
-            self._refused(what, functools.partial(env.reset, seed=[1] * wrong), ValueError)
+            self._refused(what, partial(env.reset, seed=[1] * wrong), ValueError)
         if not hasattr(env, "step_async"):
             return
-        from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
-
         self._refused("step_wait() without step_async()", env.step_wait, NoAsyncCallError)
         self._refused("reset_wait() without reset_async()", env.reset_wait, NoAsyncCallError)
         env.reset_async(seed=self.seed)
         self._refused("reset_async() twice", env.reset_async, AlreadyPendingCallError)
         got, expected = self._both("reset_wait", lambda e: e.reset_wait() if e is env else e.reset(seed=self.seed))
-        self._compare("reset_wait", ("observations", "infos"), got, expected)
+        self._compare("reset_wait", RESET, got, expected)
         actions = self.twin.action_space.sample()
         env.step_async(deepcopy(actions))
         self._refused("step_async() twice", lambda: env.step_async(actions), AlreadyPendingCallError)
         got, expected = self._both("step_wait", lambda e: e.step_wait() if e is env else e.step(deepcopy(actions)))
-        self._compare("step_wait", ("observations", "rewards", "terminations", "truncations", "infos"), got, expected)
+        self._compare("step_wait", STEP, got, expected)
 
     def _refused(self, what: str, act: Callable[[], Any], kind: type[Exception]) -> None:
         _, error = _outcome(lambda _: act(), None)
@@ -266,20 +255,16 @@ class _Check:
             if not hasattr(self.env, name):
                 self.fault(f"it has no {name}()")
                 raise _Stop
-        found = [self._same("get_attr('render_mode')", lambda env: env.get_attr("render_mode"))]
+        self._same("get_attr('render_mode')", lambda env: env.get_attr("render_mode"))
         for values in (list(range(self.env.num_envs)), "one for all"):
-            self._both("set_attr", operator.methodcaller("set_attr", "attribute_of_check", values))
-            found.append(self._same("get_attr of what set_attr set", lambda env: env.get_attr("attribute_of_check")))
-        found += [
-            self._same("np_random_seed", lambda env: env.np_random_seed),
-            self._same("np_random", lambda env: [one.bit_generator.state for one in env.np_random]),
-            self._same("call('has_wrapper_attr')", lambda env: env.call("has_wrapper_attr", "render_mode")),
-        ]
-        for fault in filter(None, found):
-            self.fault(fault)
+            self._both("set_attr", lambda env: env.set_attr("attribute_of_check", values))  # noqa: B023
+            self._same("get_attr of what set_attr set", lambda env: env.get_attr("attribute_of_check"))
+        self._same("np_random_seed", lambda env: env.np_random_seed)
+        self._same("np_random", lambda env: [one.bit_generator.state for one in env.np_random])
+        self._same("call('has_wrapper_attr')", lambda env: env.call("has_wrapper_attr", "render_mode"))
         for wrong in (self.env.num_envs - 1, self.env.num_envs + 1):
             what = f"set_attr with {wrong} values for {self.env.num_envs} environments"
-            self._refused(what, functools.partial(self.env.set_attr, "x", [1] * wrong), ValueError)
+            self._refused(what, partial(self.env.set_attr, "x", [1] * wrong), ValueError)
 
     def _lasting(self) -> None:
         for what, got, copy in self.kept:
@@ -293,6 +278,10 @@ class _Check:
                 self.fault(f"close() raises {_words(error)}")
         if not self.env.closed:
             self.fault("closed is False after close()")
+
+
+def _is_within(env: Any, observations: Any) -> bool:
+    return bool(env.observation_space.contains(observations))
 
 
 def _leave_times(infos: Any) -> None:

@@ -1,15 +1,15 @@
-"""The part of a vector environment that pools share: attributes of its environments, and checks of arguments."""
+"""The shared part of vector environments and pools: attributes of their environments, and checks of arguments."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import VectorEnv
 
 
-class Calls(VectorEnv[Any, Any, Any]):
+class CalledVectorEnv(VectorEnv[Any, Any, Any]):
     """A vector environment that answers by calling its environments."""
 
     call: Callable[..., tuple[Any, ...]]
@@ -32,6 +32,13 @@ class Calls(VectorEnv[Any, Any, Any]):
         """An attribute of each environment."""
         return self.call(name)
 
+    def _one_each(self, values: Any) -> Sequence[Any]:
+        """A value for each environment: those of a list or tuple, else the same for all. Raises ValueError."""
+        each = values if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(each) != self.num_envs:
+            raise ValueError(f"got `{len(each)}` values for {self.num_envs} environments")
+        return each
+
 
 def check_counts(env_fns: Sequence[Any], **counts: Any) -> None:
     """Raise ValueError where there are no functions, or where a count is neither None nor positive."""
@@ -42,18 +49,11 @@ def check_counts(env_fns: Sequence[Any], **counts: Any) -> None:
             raise ValueError(f"`{name}` must be a positive integer or None, got {count!r}")
 
 
-def checked_mask(mask: Any, n: int, all_were_reset: bool) -> Any:
-    """The reset mask of `n` environments, if it is one. It may leave out some only if `all_were_reset` before."""
-    if not isinstance(mask, np.ndarray):
-        raise TypeError(f"`options['reset_mask']` must be a numpy array, got {type(mask)}")
-    if mask.shape != (n,):
-        raise ValueError(f"`options['reset_mask']` must have shape `({n},)`, got {mask.shape}")
-    if mask.dtype != np.bool_:
-        raise TypeError(f"`options['reset_mask']` must have `dtype=np.bool_`, got {mask.dtype}")
-    if not np.any(mask):
-        raise ValueError(
-            f"`options['reset_mask']` must contain a boolean array with at least one True value, got reset_mask={mask}"
-        )
-    if not (all_were_reset or np.all(mask)):
-        raise ValueError("reset all environments first: some that `reset_mask` leaves out have no observation yet")
-    return mask
+def start_method_of(start_method: str | None, context: str | None) -> str | None:
+    """The start method, which `context` named in version 1.0."""
+    if context is None:
+        return start_method
+    if start_method is not None:
+        raise ValueError("`context` is the old name of `start_method`: give only `start_method`")
+    warnings.warn("`context` is now called `start_method`, as in `reactorlib.run`", DeprecationWarning, stacklevel=3)
+    return context

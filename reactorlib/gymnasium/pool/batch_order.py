@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 
-class Arrival:
-    """The order of a pool by default: whichever environments are ready first. Others override what they need."""
+class BatchOrder:
+    """The choice of the environments in a batch: by default those that are ready first. Subclasses choose otherwise."""
 
     def reset(self, seeds: list[Any], options: Any) -> list[Any]:
         """All environments are reset. Returns the seeds to use."""
@@ -40,7 +40,7 @@ class Arrival:
         """The pool is closed."""
 
 
-class LogicalOrder(Arrival):
+class LogicalOrder(BatchOrder):
     """Each environment has a duration, and the batches follow from logical time alone.
 
     The results of an environment that is sent to at logical time t are due at t plus its duration. A batch holds
@@ -77,6 +77,16 @@ class LogicalOrder(Arrival):
             raise ValueError("the state is of a pool whose `order` is not 'logical'")
         self._now, self._turn, due = state["logical"]
         self._due = list(due)
+
+
+def check_order(order: str, durations: Any, record: Any, replay: Any) -> None:
+    """Raise ValueError for arguments of a pool that contradict each other."""
+    if order not in ("arrival", "logical"):
+        raise ValueError(f"`order` must be 'arrival' or 'logical', got {order!r}")
+    if durations is not None and order != "logical":
+        raise ValueError("`durations` are for order='logical'")
+    if replay is not None and (order != "arrival" or record is not None):
+        raise ValueError("`replay` decides the order itself, and records nothing: neither `order` nor `record`")
 
 
 def checked_durations(durations: Sequence[Any], n: int) -> list[int]:

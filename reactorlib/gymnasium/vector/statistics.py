@@ -9,13 +9,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter_ns as clock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from reactorlib.gymnasium.groups import Groups
-from reactorlib.gymnasium.share import Share
+from reactorlib.gymnasium.vector.groups import Groups
+from reactorlib.gymnasium.vector.share import Share
 
 KEPT = 1024  # timed rounds, the last ones
 PERCENT = (50, 95, 99)
@@ -27,30 +27,27 @@ CALLER_PERIOD = 32  # rounds, of which the caller's side is timed once
 Times = npt.NDArray[np.float64]
 
 
-class Timed(NamedTuple):
-    """A timed round of a share: the time of each environment's step and reset, 0 where there was none."""
-
-    number: int
-    step_ns: list[int]
-    reset_ns: list[int]
+# A timed round of a share: its number, and the times of each environment's step and reset, 0 where there was none.
+Timed = tuple[int, list[int], list[int]]
 
 
 class _Watched:
     """An environment whose calls are timed."""
 
     def __init__(self, env: Any, position: int, now: Timed) -> None:
-        self._env, self._position, self._now = env, position, now
+        self._env, self._position = env, position
+        _, self._step_ns, self._reset_ns = now
 
     def step(self, action: Any) -> Any:
         began = clock()
         result = self._env.step(action)
-        self._now.step_ns[self._position] = clock() - began
+        self._step_ns[self._position] = clock() - began
         return result
 
     def reset(self, **given: Any) -> Any:
         began = clock()
         result = self._env.reset(**given)
-        self._now.reset_ns[self._position] = clock() - began
+        self._reset_ns[self._position] = clock() - began
         return result
 
 
@@ -61,25 +58,20 @@ class TimedShare(Share):
         super().__init__(*arguments)
         self._number, self._period = 0, 1
         self._timed: deque[Timed] = deque(maxlen=KEPT)
+        self._plain_step, self._step = self._step, self._step_in_time
 
-    def step_all(self, buffer: int) -> Any:
+    def _step_in_time(self, positions: Any, actions: Any, buffer: int) -> Any:
         self._number += 1
         if self._number % self._period:
-            return Share.step_all(self, buffer)
-        return self._in_time(lambda: Share.step_all(self, buffer))
-
-    def step(self, actions: Any, buffer: int) -> Any:
-        self._number += 1
-        if self._number % self._period:
-            return Share.step(self, actions, buffer)
-        return self._in_time(lambda: Share.step(self, actions, buffer))
+            return self._plain_step(positions, actions, buffer)
+        return self._in_time(lambda: self._plain_step(positions, actions, buffer))
 
     def reset(self, *arguments: Any) -> Any:
         self._number += 1
         return self._in_time(lambda: Share.reset(self, *arguments))
 
     def _in_time(self, act: Callable[[], Any]) -> Any:
-        now = Timed(self._number, [0] * self.count, [0] * self.count)
+        now = self._number, [0] * self.count, [0] * self.count
         plain = [*self.envs]
         self.envs[:] = [_Watched(env, position, now) for position, env in enumerate(plain)]
         try:
@@ -87,50 +79,44 @@ class TimedShare(Share):
         finally:
             self.envs[:] = plain
         self._timed.append(now)
-        steps = [taken for taken in now.step_ns if taken]
-        if steps:
+        if steps := [taken for taken in now[1] if taken]:
             wanted = TIMING_NS * len(steps) / (COST * sum(steps))
             self._period = min(LONGEST_PERIOD, 1 << max(0, int(np.ceil(np.log2(wanted)))))
         return result
 
-    def timed(self) -> list[tuple[int, list[int], list[int]]]:
-        return [(*one,) for one in self._timed]
+    def timed(self) -> list[Timed]:
+        """The rounds that were timed."""
+        return [*self._timed]
 
 
 class TimedGroups(Groups):
     """Groups that time, in some rounds, how long the caller waits for them and how long it does other work."""
 
     def __init__(self, *arguments: Any) -> None:
-        self._rounds = self._ended_ns = 0
-        self._ended_round = -1
-        self.waited_ns = self.own_ns = 0
+        self._rounds = self.waited_ns = self.own_ns = 0
+        self._ended_ns = 0  # when the last round ended, if that was timed
         super().__init__(*arguments)
 
     def step(self) -> Any:
         self._rounds += 1
         if self._rounds % CALLER_PERIOD > 1:
+            self._ended_ns = 0
             return Groups.step(self)
-        began = clock()
-        result = Groups.step(self)
-        self._count(began, clock())
-        return result
-
-    def _start(self, *arguments: Any) -> None:
-        self._rounds += 1
-        super()._start(*arguments)
+        return self._in_time(lambda: Groups.step(self))
 
     def replies(self, timeout: float | None = None) -> Any:
-        asked = clock()
-        result = super().replies(timeout)
-        self._count(asked, clock())
-        return result
+        return self._in_time(lambda: Groups.replies(self, timeout))
 
-    def _count(self, asked: int, ended: int) -> None:
-        """Count a round, if the one before it was timed."""
-        if self._ended_round == self._rounds - 1:
-            self.own_ns += asked - self._ended_ns
-            self.waited_ns += ended - asked
-        self._ended_ns, self._ended_round = ended, self._rounds
+    def _in_time(self, wait: Callable[[], Any]) -> Any:
+        """The result of a wait. The round counts if the one before it was timed."""
+        began = clock()
+        result = wait()
+        ended = clock()
+        if self._ended_ns:
+            self.own_ns += began - self._ended_ns
+            self.waited_ns += ended - began
+        self._ended_ns = ended
+        return result
 
 
 @dataclass(frozen=True)
@@ -156,9 +142,11 @@ class Statistics:
         return "caller" if self.caller > 0.5 else "environments"
 
     def __str__(self) -> str:
-        lines = [f"environment  step {_heads()}   reset {_heads()}   last"]
-        for number, (steps, resets) in enumerate(zip(self.step_ns, self.reset_ns, strict=True)):
-            lines.append(f"{number:>11}      {_micros(steps)}         {_micros(resets)} {self.last[number]:>6}")
+        heads = " ".join(f"{f'p{percent}':>8}" for percent in PERCENT)
+        lines = [f"environment  step {heads}   reset {heads}   last"]
+        for number, times in enumerate(zip(self.step_ns, self.reset_ns, strict=True)):
+            steps, resets = (" ".join(f"{value / 1000:8.1f}" for value in row) for row in times)
+            lines.append(f"{number:>11}      {steps}         {resets} {self.last[number]:>6}")
         lines.append(
             f"{self.rounds} rounds were timed, in us; {self.waiting:.0%} of the workers' time waits for the slowest; "
             f"the caller takes {self.caller:.0%}: the bottleneck is the {self.bottleneck}"
@@ -166,15 +154,7 @@ class Statistics:
         return "\n".join(lines)
 
 
-def _heads() -> str:
-    return " ".join(f"{f'p{percent}':>8}" for percent in PERCENT)
-
-
-def _micros(row: Times) -> str:
-    return " ".join(f"{value / 1000:8.1f}" for value in row)
-
-
-def statistics_of(shares: Sequence[Sequence[tuple[int, list[int], list[int]]]], groups: TimedGroups) -> Statistics:
+def statistics_of(shares: Sequence[Sequence[Timed]], groups: TimedGroups) -> Statistics:
     """The statistics of what all shares and the caller have timed."""
     known = [{number: (steps, resets) for number, steps, resets in share} for share in shares]
     step_ns, reset_ns = (

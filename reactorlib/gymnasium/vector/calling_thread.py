@@ -25,26 +25,27 @@ class CallingThread(NamedTuple):
 
     def imitate(self, call: Callable[[], T]) -> T:
         """Call a function in a thread like this one. The caller is the main thread of another process."""
+        act = call
+        if self.has_loop:
+            import asyncio  # the caller has it
+
+            async def task() -> T:
+                return call()
+
+            act = lambda: asyncio.run(task())  # noqa: E731
         if self.is_main:
-            return self._in_loop(call)
+            return act()
         from concurrent.futures import ThreadPoolExecutor  # only where it is used
 
         with ThreadPoolExecutor(1) as pool:
-            return pool.submit(self._in_loop, call).result()
-
-    def _in_loop(self, call: Callable[[], T]) -> T:
-        if not self.has_loop:
-            return call()
-        import asyncio  # the caller has it
-
-        async def task() -> T:
-            return call()
-
-        return asyncio.run(task())
+            return pool.submit(act).result()
 
 
 def calling_thread() -> CallingThread:
     """The facts of the thread that makes this call."""
-    asyncio = sys.modules.get("asyncio.events")  # a program without it has no loop
-    has_loop = asyncio is not None and asyncio._get_running_loop() is not None
+    asyncio = sys.modules.get("asyncio")  # a program without it has no loop
+    try:
+        has_loop = asyncio is not None and asyncio.get_running_loop() is not None
+    except RuntimeError:
+        has_loop = False
     return CallingThread(threading.current_thread() is threading.main_thread(), has_loop)

@@ -2,43 +2,75 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from typing import Any, NamedTuple
 
+import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
-from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
 
-from reactorlib.gymnasium.distinct import Distinct, Known, bare
-from reactorlib.gymnasium.generators import forms
-from reactorlib.gymnasium.infos import Info
-from reactorlib.gymnasium.layout import Arrays, Layout, rows_of, rows_to_write
-from reactorlib.gymnasium.saved_environment import Refused, SavedEnvironment, restore_one, save_one
-from reactorlib.gymnasium.written_step import written_for
+from reactorlib.gymnasium.identity import Known, SameEnvironmentError, bare, check_distinct, unknown
+from reactorlib.gymnasium.isolation import forms
+from reactorlib.gymnasium.saving import Refused, SavedEnvironment, restore_one, save_one
+from reactorlib.gymnasium.vector.infos import Info
+from reactorlib.gymnasium.vector.layout import Arrays, Layout, rows_of, rows_to_write
+from reactorlib.gymnasium.vector.written_step import written_for
 
 NOT_GIVEN = ...  # options that `reset` is called without
-NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
+
+
+class Setup(NamedTuple):
+    """The facts that all shares know from the start. cloudpickle takes them to a process that is spawned."""
+
+    make: list[Callable[[], Any]]
+    bounds: Sequence[int]  # of shares
+    layout: Layout
+    mode: AutoresetMode
+    process: int  # the caller's
+    forked: bool  # whether other processes have what the main script defines
+    apart: bool  # whether they share no memory with the caller's
+    share: type[Share]
+    first: Known  # the environment that the caller made
+
+    def __reduce__(self) -> Any:
+        """Refuse functions that carry the first environment along, as each process would have a copy of it."""
+        file = BytesIO()
+        pickler = _SetupPickler(file, self.first())
+        pickler.dump(self.make[1:])
+        pickler.first = None  # which only the first function may carry along
+        pickler.dump((self.make[:1], *self[1:-1]))
+        return _setup, (file.getvalue(),)
+
+
+def _setup(pickled: bytes) -> Setup:
+    unpickler = pickle.Unpickler(BytesIO(pickled))
+    others, (make, *facts) = unpickler.load(), unpickler.load()
+    return Setup._make([[*make, *others], *facts, unknown])
+
+
+class _SetupPickler(cloudpickle.Pickler):  # type: ignore[misc]
+    def __init__(self, file: BytesIO, first: Any) -> None:
+        super().__init__(file)
+        self.first = first
+
+    def reducer_override(self, obj: Any) -> Any:
+        if obj is self.first and obj is not None:
+            raise SameEnvironmentError
+        return super().reducer_override(obj)
 
 
 class Share:
-    """The environments [low, low + len(make)) of a vector environment.
+    """The environments of one share of a vector environment, the `number`-th.
 
     `rewards`, `terminations` and `truncations` are its own; `publish` copies them to `arrays`, which others see.
-    `first` is the environment that the caller made. Only environment 0 may be that again.
+    Only environment 0 may be the one that the caller made first.
     """
 
-    def __init__(
-        self,
-        number: int,
-        low: int,
-        make: Sequence[Callable[[], Any]],
-        layout: Layout,
-        arrays: Arrays,
-        mode: AutoresetMode,
-        first: Known,
-    ) -> None:
-        self.low, self.count, self.arrays = low, len(make), arrays
+    def __init__(self, setup: Setup, number: int, arrays: Arrays) -> None:
+        low, high = setup.bounds[number : number + 2]
+        self.low, self.count, self.arrays, layout = low, high - low, arrays, setup.layout
         own = slice(low, low + self.count)
         self.inside = memoryview(arrays.inside[number : number + 1])
         columns = [one[own] for one in (arrays.rewards, arrays.terminations, arrays.truncations)]
@@ -53,21 +85,17 @@ class Share:
         self.last: list[Any] = [None] * self.count  # observations
         self.envs: list[Any] = []
         self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
-        self._step, self._put = written_for(self, layout.observation_space, mode, self._rotates)
-        distinct = Distinct()
-        if low and (other := first()) is not None:
-            distinct.add(other)
-        for position, one in enumerate(make):
-            self._enter(position)
-            self.envs.append(one())
-            distinct.add(bare(self.envs[-1]))
-        self._leave()
+        self._step, self._put = written_for(self, layout.observation_space, setup.mode, self._rotates)
+        for _, make in self._each(setup.make[low:high]):
+            self.envs.append(make())
+            others = [other] if low and (other := setup.first()) is not None else []
+            check_distinct([*others, *map(bare, self.envs)])
 
-    def _enter(self, position: int) -> None:
-        """Let others see which environment is being called."""
-        self.inside[0] = self.low + position
-
-    def _leave(self) -> None:
+    def _each(self, things: Sequence[Any] | None = None) -> Iterator[tuple[int, Any]]:
+        """Each position and its environment, or thing. Others see which one is being called, also one that raises."""
+        for position, thing in enumerate(self.envs if things is None else things):
+            self.inside[0] = self.low + position
+            yield position, thing
         self.inside[0] = -1
 
     def publish(self) -> None:
@@ -80,8 +108,7 @@ class Share:
     ) -> list[Info]:
         """Reset all environments, or those of the mask, each with its seed and options."""
         infos: list[Info] = []
-        for position, env in enumerate(self.envs):
-            self._enter(position)
+        for position, env in self._each():
             if mask is None or mask[position]:
                 given = {} if options[position] is NOT_GIVEN else {"options": options[position]}
                 observation, info = env.reset(seed=seeds[position], **given)
@@ -92,7 +119,6 @@ class Share:
                     infos.append((self.low + position, info, None))
             elif self._rotates and self.last[position] is not None:
                 self._put(position, self.last[position], buffer)
-        self._leave()
         self.publish()
         return infos
 
@@ -108,58 +134,31 @@ class Share:
 
     def call(self, name: str, arguments: Sequence[tuple[Any, Any]]) -> list[Any]:
         """The results of a method of each environment, given its own arguments, or its attributes."""
-        if name in NOT_CALLED:
-            raise ValueError(f"Trying to call function `{name}` with `call`, use `{name}` directly instead.")
         results = []
-        for position, (env, (args, kwargs)) in enumerate(zip(self.envs, arguments, strict=True)):
-            self._enter(position)
-            found = env.get_wrapper_attr(name)
+        for position, env in self._each():
+            (args, kwargs), found = arguments[position], env.get_wrapper_attr(name)
             results.append(found(*args, **kwargs) if callable(found) else found)
-        self._leave()
         return results
 
     def apply(self, function: Callable[[Any], Any], chosen: Sequence[int]) -> list[Any]:
         """The results of a function for the chosen environments of this share."""
-        results = []
-        for position, env in enumerate(self.envs):
-            if self.low + position in chosen:
-                self._enter(position)
-                results.append(function(env))
-        self._leave()
-        return results
-
-    def set_attr(self, name: str, values: Sequence[Any]) -> None:
-        """Set an attribute of each environment."""
-        for position, (env, value) in enumerate(zip(self.envs, values, strict=True)):
-            self._enter(position)
-            env.set_wrapper_attr(name, value)
-        self._leave()
-
-    def compare(self, same: bool, observation_space: Any, action_space: Any) -> list[tuple[bool, bool]]:
-        """Whether the spaces of each environment are these, or equivalent to the first."""
-        rows = []
-        for env in self.envs:
-            alike = operator.eq if same else is_space_dtype_shape_equiv
-            rows.append((bool(alike(observation_space, env.observation_space)), bool(action_space == env.action_space)))
-        return rows
+        return [function(env) for position, env in self._each() if self.low + position in chosen]
 
     def save(self) -> list[SavedEnvironment | Refused]:
         """The state of each environment."""
         now, saved = forms(), []
         drawn = [name for name, form in self.generators.items() if now[name] != form]
-        for position, env in enumerate(self.envs):
-            self._enter(position)
+        for position, env in self._each():
             kept = self.last[position] if self._rotates else rows_of(self.arrays.observations[0], self.low + position)
             saved.append(save_one(env, self.ended[position], kept, drawn))
-        self._leave()
         return saved
 
     def restore(self, saved: Sequence[SavedEnvironment]) -> list[Refused | None]:
         """Bring each environment to its state. Returns those that do not come to it, None for the others."""
         refused: list[Refused | None] = [None] * self.count
-        for position, (env, one) in enumerate(zip(self.envs, saved, strict=True)):
-            self._enter(position)
-            restored = restore_one(env, one.content)
+        for position, env in self._each():
+            one = saved[position]
+            restored = restore_one(env, one)
             if isinstance(restored, Refused):
                 refused[position] = restored
                 continue
@@ -170,7 +169,6 @@ class Share:
                 self.last[position] = one.observation
             elif one.observation is not None:
                 self._put(position, one.observation, 0)
-        self._leave()
         return refused
 
     def close(self) -> None:
@@ -183,5 +181,6 @@ class Share:
             except Exception as error:  # noqa: BLE001  # the environment's: the others are closed all the same
                 failed.append((position, error))
         if failed:
-            self._enter(failed[0][0])
-            raise failed[0][1]
+            position, first = failed[0]
+            self.inside[0] = self.low + position
+            raise first

@@ -14,54 +14,56 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from gymnasium import logger
+from gymnasium import logger, spaces
 from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
+from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
-from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
+from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib.errors import RunError, WorkerError
-from reactorlib.gymnasium.batched_spaces import batched_spaces
-from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
-from reactorlib.gymnasium.distinct import known
-from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
-from reactorlib.gymnasium.infos import Info, merged
-from reactorlib.gymnasium.isolation.isolate import Isolate, apart
-from reactorlib.gymnasium.journal import Journal
-from reactorlib.gymnasium.layout import Layout
-from reactorlib.gymnasium.reactors import Setup
-from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib import RunError, WorkerError
+from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
+from reactorlib.gymnasium.identity import known
+from reactorlib.gymnasium.isolation import Isolate, apart
+from reactorlib.gymnasium.saving import Journal, opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
-from reactorlib.gymnasium.share import Share
-from reactorlib.gymnasium.statistics import Statistics, TimedGroups, TimedShare, statistics_of
-from reactorlib.gymnasium.stepping_plan import SteppingPlan, wanted
+from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError, Groups
+from reactorlib.gymnasium.vector.infos import Info, merged
+from reactorlib.gymnasium.vector.layout import Layout
+from reactorlib.gymnasium.vector.share import Setup, Share
+from reactorlib.gymnasium.vector.statistics import Statistics, TimedGroups, TimedShare, statistics_of
+from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, wanted
+
+NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 
 
-class ReactorVectorEnv(Calls):
+class ReactorVectorEnv(CalledVectorEnv):
     """Several environments on each of a few workers; in the place of Gymnasium's SyncVectorEnv or AsyncVectorEnv.
 
     `env_fns` make an environment at each call, and each of the `workers` steps a share of them. By default there are
     as many workers as processors. Where processors are few, or with `caller_steps`, the caller's process is one of
     them. By default it is not if its thread runs an event loop or is not the main one. It steps its share in `step` and
     `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or "mpi" for ranks, where
-    `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any of these four, `plan`
-    is made: processes where they pay, by steps of one environment that are timed. Results are the same.
+    `python -m reactorlib.mpi` runs the script. `start_method` says how processes start. Without any of these four,
+    `plan` is made: processes where they pay, by steps of one environment that are timed. Results are the same.
 
     Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
     one of NumPy's SeedSequence, so that two numbers share no streams.
 
     `isolate` keeps environments apart that share something. "generators" gives each its own random, NumPy's and
     torch's global generators, seeded by `reset`. "processes" also gives each a process of its own. A forked process
-    begins with the module and class state of the caller, so give `context="spawn"` if that has changed. A report of
-    `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
+    begins with the module and class state of the caller, so give `start_method="spawn"` if that has changed. A report
+    of `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
     suffices.
 
-    With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput.
+    With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput. With
+    `resumable`, `save` also serves environments that cannot be pickled at their first reset: their seeds and actions
+    are kept, and `restore` repeats them. `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With
+    `copy`, the caller keeps what `reset` and `step` return; large batches are lent, not copied.
 
-    `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
-    and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
-    `daemon` change nothing, and a `worker` function is refused. With `resumable`, `save` also serves environments that
-    cannot be pickled at their first reset: their seeds and actions are kept, and `restore` repeats them.
+    Five arguments stand where AsyncVectorEnv has them, for programs that pass them. `max_concurrency` bounds the
+    workers. `shared_memory` and `daemon` change nothing. `worker` is refused with a ValueError, as there is no pipe to
+    serve. `context` is the old name of `start_method`.
 
     The exception of an environment is raised with its number and traceback as notes, and `reset` starts anew.
     WorkerError names the environment that ran where a worker process dies.
@@ -82,25 +84,26 @@ class ReactorVectorEnv(Calls):
         workers: int | None = None,
         caller_steps: bool | None = None,
         executor: str | None = None,
+        start_method: str | None = None,
         seeds: str = "consecutive",
         statistics: bool = False,
         isolate: Isolate = False,
         resumable: bool = False,
     ) -> None:
-        env_fns, in_processes = apart(list(env_fns), isolate, executor or "processes")
-        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
+        method = start_method_of(start_method, context)
+        env_fns, in_processes = apart(list(env_fns), isolate, executor or "processes")
+        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
         self.seeds, self._is_timed = checked_rule(seeds), statistics
-        self.shared_memory, self.copy, self.context, self.daemon = shared_memory, copy, context, daemon
-        self.observation_mode, self.max_concurrency = observation_mode, max_concurrency
+        self.copy, self.observation_mode = copy, observation_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state, self._was_reset = AsyncState.DEFAULT, False
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
-        frame = wanted(n, executor, workers, caller_steps, context, max_concurrency)
+        frame = wanted(n, executor, workers, caller_steps, method, max_concurrency)
         with closing(env_fns[0]()) as env:
             self._learn_spaces(env)
             self.plan, self._first = frame.plan(env, n), known(env)
@@ -108,13 +111,26 @@ class ReactorVectorEnv(Calls):
         self._open(self.plan, frame.method, frame.caller_steps or self.plan.executor == "inline")
 
     def _learn_spaces(self, env: Any) -> None:
-        """Learn the spaces of all from a first environment."""
+        """Learn the spaces of all from a first environment. Raises ValueError or TypeError for an unknown mode."""
         self.metadata = {**env.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = env.render_mode
-        self.single_action_space = env.action_space
+        self.single_action_space, self.single_observation_space = env.action_space, env.observation_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        spaces_of = batched_spaces(self.observation_mode, env.observation_space, self.env_fns)
-        self.single_observation_space, self.observation_space = spaces_of
+        mode = self.observation_mode
+        if isinstance(mode, tuple) and len(mode) == 2:
+            if not all(isinstance(space, spaces.Space) for space in mode):
+                raise TypeError(f"`observation_mode` is a tuple of two spaces, got {mode}")
+            self.observation_space, self.single_observation_space = mode
+        elif mode == "same":
+            self.observation_space = batch_space(env.observation_space, self.num_envs)
+        elif mode == "different":
+            several = [env.observation_space]
+            for make in self.env_fns[1:]:
+                with closing(make()) as other:
+                    several.append(other.observation_space)
+            self.observation_space = batch_differing_spaces(several)
+        else:
+            raise ValueError(f"`observation_mode` must be 'same', 'different' or a tuple of two spaces, got {mode!r}")
 
     def _open(self, plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
@@ -136,23 +152,15 @@ class ReactorVectorEnv(Calls):
     def _check_spaces(self, observation_space: Any, action_space: Any) -> None:
         """Raise RuntimeError where an environment has others."""
         same = self.observation_mode == "same"
-        arguments = (same, observation_space, action_space)
-        rows = [row for rows in self._ask_all("compare", arguments) for row in rows]
+        spaces_alike = partial(_are_alike, same=same, observation_space=observation_space, action_space=action_space)
+        rows = self.apply(spaces_alike)
         if not all(observations for observations, _ in rows):
-            raise RuntimeError(
-                "ReactorVectorEnv(..., observation_mode='same') however some of the sub-environments observation "
-                "spaces are not equivalent. If this is intentional, use `observation_mode='different'` instead."
-                if same
-                else "ReactorVectorEnv(..., observation_mode='different' or custom space) however the sub-environment's"
-                " observation spaces do not share a common shape and dtype."
-            )
+            what = "equal: is observation_mode='different' meant?" if same else "of one shape and dtype"
+            raise RuntimeError(f"the observation spaces of the environments are not {what}")
         if not all(actions for _, actions in rows):
-            raise RuntimeError(
-                f"Some environments have an action space different from `{action_space}`. In order to "
-                "batch actions, the action spaces from all environments must be equal."
-            )
+            raise RuntimeError(f"an environment has an action space different from `{action_space}`")
 
-    def _one_each(self, value: Any) -> list[Any]:
+    def _copies(self, value: Any) -> list[Any]:
         """A value for each environment, its own where processes have theirs: as of AsyncVectorEnv."""
         return [deepcopy(value) if any(self._groups.remote) else value for _ in range(self.num_envs)]
 
@@ -174,7 +182,7 @@ class ReactorVectorEnv(Calls):
         if options is not None and "reset_mask" in options:
             options = dict(options)
             mask = checked_mask(options.pop("reset_mask"), self.num_envs, self._was_reset).tolist()
-        self._begin_reset(seeds, self._one_each(options), mask)
+        self._begin_reset(seeds, self._copies(options), mask)
 
     def _begin_reset(self, seeds: list[Any], options: list[Any], mask: list[bool] | None) -> None:
         groups = self._groups
@@ -192,8 +200,7 @@ class ReactorVectorEnv(Calls):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
         if self.closed or self._state is not AsyncState.DEFAULT:
-            self._assert_is_running()
-            self._assert_nothing_pends("step")
+            self._assert_may("step")
         if self.autoreset_mode is AutoresetMode.DISABLED:
             self._groups.assert_none_has_ended()
         try:
@@ -208,8 +215,7 @@ class ReactorVectorEnv(Calls):
 
     def step_async(self, actions: Any) -> None:
         """Begin to step; see `step_wait`."""
-        self._assert_is_running()
-        self._assert_nothing_pends("step_async")
+        self._assert_may("step_async")
         if self.autoreset_mode is AutoresetMode.DISABLED:
             self._groups.assert_none_has_ended()
         if self._placed(actions):
@@ -274,8 +280,13 @@ class ReactorVectorEnv(Calls):
     def call_async(self, name: str, /, *args: Any, **kwargs: Any) -> None:
         """Begin to call; see `call_wait`."""
         self._assert_is_running()
+        if name in NOT_CALLED:
+            raise ValueError(f"`call` does not call `{name}`: use `{name}` of the vector environment")
         self._assert_nothing_pends("call_async")
-        self._groups.begin("call", [(name, one) for one in self._groups.shared_out(self._one_each((args, kwargs)))])
+        self._begin_call(name, self._copies((args, kwargs)))
+
+    def _begin_call(self, name: str, arguments: list[Any]) -> None:
+        self._groups.begin("call", [(name, part) for part in self._groups.shared_out(arguments)])
         self._state = AsyncState.WAITING_CALL
 
     def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
@@ -284,8 +295,7 @@ class ReactorVectorEnv(Calls):
 
     def apply(self, function: Callable[[Any], Any], environments: Sequence[int] | None = None) -> list[Any]:
         """The results of a function that is called with each environment, or with these, where they live."""
-        self._assert_is_running()
-        self._assert_nothing_pends("apply")
+        self._assert_may("apply")
         chosen = list(range(self.num_envs) if environments is None else environments)
         parts = self._ask_all("apply", (function, chosen))
         by_row = dict(zip(sorted(set(chosen)), (one for part in parts for one in part), strict=True))
@@ -293,8 +303,7 @@ class ReactorVectorEnv(Calls):
 
     def statistics(self) -> Statistics:
         """The time of steps and of waiting, and the last environments. The vector is made with `statistics=True`."""
-        self._assert_is_running()
-        self._assert_nothing_pends("statistics")
+        self._assert_may("statistics")
         if not isinstance(self._groups, TimedGroups):
             raise ValueError("nothing is timed: make the vector environment with statistics=True")
         return statistics_of(self._ask_all("timed", ()), self._groups)
@@ -302,20 +311,14 @@ class ReactorVectorEnv(Calls):
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
         self._assert_is_running()
-        if not isinstance(values, list | tuple):
-            values = self._one_each(values)
-        if len(values) != self.num_envs:
-            raise ValueError(
-                "Values must be a list or tuple with length equal to the number of environments. Got "
-                f"`{len(values)}` values for {self.num_envs} environments."
-            )
+        each = self._one_each(values)
         self._assert_nothing_pends("set_attr")
-        self._groups.ask("set_attr", [(name, part) for part in self._groups.shared_out(values)])
+        self._begin_call("set_wrapper_attr", [((name, value), {}) for value in each])
+        self.call_wait()
 
     def save(self) -> bytes:
         """The state of all environments, from which `restore` goes on. Raises ResumeError where one has none."""
-        self._assert_is_running()
-        self._assert_nothing_pends("save")
+        self._assert_may("save")
         return save(self, [self._groups])
 
     def restore(self, state: bytes) -> None:
@@ -323,8 +326,7 @@ class ReactorVectorEnv(Calls):
 
         Raises ResumeError where an environment does not come to its state: reset, or restore another state.
         """
-        self._assert_is_running()
-        self._assert_nothing_pends("restore")
+        self._assert_may("restore")
         saved = opened_for(self, state)
         if saved.pool is not None and saved.pool.pending.any():
             raise ValueError("the state is of a ReactorPool with environments that were sent to")
@@ -338,17 +340,21 @@ class ReactorVectorEnv(Calls):
 
     def _assert_nothing_pends(self, name: str) -> None:
         if self._state is not AsyncState.DEFAULT:
+            pending = str(self._state.value)
             raise AlreadyPendingCallError(
-                f"Calling `{name}` while waiting for a pending call to `{self._state.value}` to complete.",
-                str(self._state.value),
+                f"Calling `{name}` while waiting for a pending call to `{pending}` to complete.", pending
             )
+
+    def _assert_may(self, name: str) -> None:
+        """Raise ClosedEnvironmentError or AlreadyPendingCallError if this cannot be called now."""
+        self._assert_is_running()
+        self._assert_nothing_pends(name)
 
     def _wait(self, state: AsyncState, timeout: float | None) -> list[Any]:
         self._assert_is_running()
         if self._state is not state:
-            raise NoAsyncCallError(
-                f"Calling `{state.value}_wait` without any prior call to `{state.value}_async`.", state.value
-            )
+            name = state.value
+            raise NoAsyncCallError(f"Calling `{name}_wait` without any prior call to `{name}_async`.", name)
         try:
             replies = self._groups.replies(timeout)
         except EnvironmentTimeoutError:
@@ -376,3 +382,21 @@ class ReactorVectorEnv(Calls):
                 self._ask_all("close", ())
             finally:
                 self._groups.session.close()
+
+
+def _are_alike(env: Any, same: bool, observation_space: Any, action_space: Any) -> tuple[bool, bool]:
+    """Whether the spaces of an environment are these; observations, unless they are the `same`, may be equivalent."""
+    found = env.observation_space
+    alike = observation_space == found if same else is_space_dtype_shape_equiv(observation_space, found)
+    return bool(alike), bool(action_space == env.action_space)
+
+
+def checked_mask(mask: Any, n: int, all_were_reset: bool) -> Any:
+    """The reset mask of `n` environments, if it is one. It may leave out some only if `all_were_reset` before."""
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError(f"`options['reset_mask']` must be an array of booleans, got {mask!r}")
+    if mask.shape != (n,) or not mask.any():
+        raise ValueError(f"`options['reset_mask']` must have the shape ({n},) and at least one True, got {mask}")
+    if not (all_were_reset or mask.all()):
+        raise ValueError("reset all environments first: some that `reset_mask` leaves out have no observation yet")
+    return mask

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import VectorEnv
 
 Info = tuple[int, dict[str, Any], dict[str, Any] | None]  # an environment, its infos, and those of its end
 
 PLAIN = {int, float, bool, str, bytes, type(None)}
-NUMBERS = {int, float, bool}
 ARRAY, SCALAR = 0, 1  # the second item of a tuple that begins with Ellipsis, which stands for something of NumPy
 
 
@@ -70,52 +70,35 @@ def _restored(value: Any) -> Any:
 
 
 def merged(infos: Sequence[Info], n: int) -> dict[str, Any]:
-    """The infos of `n` environments as Gymnasium's `_add_info` merges them."""
+    """The infos of `n` environments in one dictionary, as Gymnasium's vector environments return them."""
     columns = _columns(infos, n)
-    if columns is None:
-        columns = {}
+    return _Merging(n).merged(infos) if columns is None else columns
+
+
+class _Merging(VectorEnv[Any, Any, Any]):
+    """Gymnasium's own way, which is a method of its vector environments."""
+
+    def __init__(self, n: int) -> None:
+        self.num_envs, self.closed = n, True
+
+    def merged(self, infos: Sequence[Info]) -> dict[str, Any]:
+        columns: dict[str, Any] = {}
         for row, info, final in infos:
             if final is not None:
-                _add(columns, final, row, n)
-            _add(columns, info, row, n)
-    return columns
-
-
-def _add(columns: dict[str, Any], info: dict[str, Any], row: int, n: int) -> None:
-    for key, value in info.items():
-        column = columns.get(key)
-        if key != "final_obs" and isinstance(value, dict):
-            if column is None:
-                column = {}
-            _add(column, value, row, n)
-        else:
-            if column is None:
-                column = _empty(key, value, n)
-            column[row] = value
-        mask = columns.get(f"_{key}")
-        if mask is None:
-            mask = np.zeros(n, np.bool_)
-        mask[row] = True
-        columns[key], columns[f"_{key}"] = column, mask
-
-
-def _empty(key: str, value: Any, n: int) -> Any:
-    kind = type(value)
-    if key != "final_obs":
-        if kind in NUMBERS or issubclass(kind, np.number):
-            return np.zeros(n, kind)
-        if isinstance(value, np.ndarray):
-            return np.zeros((n, *value.shape), value.dtype)
-    return np.empty(n, object)
+                columns = self._add_info(columns, final, row)
+            columns = self._add_info(columns, info, row)
+        return columns
 
 
 def _columns(infos: Sequence[Info], n: int) -> dict[str, Any] | None:
-    """The same, column by column, where all environments have the same plain numbers. None where not."""
+    """The same, column by column, where all environments have the same numbers. None where not."""
     if len(infos) != n:
         return None
     first = infos[0][1]
     keys, kinds = [*first], [type(value) for value in first.values()]
-    if not NUMBERS.issuperset(kinds) or any(key == "final_obs" or str(key).startswith("_") for key in keys):
+    if not all(kind in (int, float, bool) or issubclass(kind, np.number) for kind in kinds):
+        return None
+    if any(key == "final_obs" or str(key).startswith("_") for key in keys):
         return None
     for _, info, final in infos:
         if final is not None or [*info] != keys or [type(value) for value in info.values()] != kinds:

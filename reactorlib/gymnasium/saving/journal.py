@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import deepcopy
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from zlib import crc32
 import gymnasium
 import numpy as np
 
-from reactorlib.gymnasium.environment_pickle import pickled
+from reactorlib.gymnasium.saving.environment_pickle import pickled
 from reactorlib.worker.canonical_form import canonical
 
 IMMUTABLE = (int, float, str, bytes, np.generic, type(None))
@@ -107,16 +107,14 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.env = self.make()
         self.entries, self.is_reset, self.is_seeded, self._sum = [], True, True, 0
         for entry in entries:
-            if isinstance(entry, Raised):
-                with suppress(Exception):
-                    self._ask_again(entry.entry)
-            else:
-                self._ask_again(entry)
+            raised = isinstance(entry, Raised)
+            with suppress(Exception) if raised else nullcontext():
+                self._ask_again(deepcopy(entry.entry if raised else entry))
 
     def _ask_again(self, entry: Any) -> None:
         if not isinstance(entry, Call):
-            self.step(deepcopy(entry))
+            self.step(entry)
         elif entry.name in ("reset", "set_wrapper_attr"):
-            getattr(self, entry.name)(*deepcopy(entry.args), **deepcopy(entry.kwargs))
+            getattr(self, entry.name)(*entry.args, **entry.kwargs)
         else:
-            self.get_wrapper_attr(entry.name)(*deepcopy(entry.args), **deepcopy(entry.kwargs))
+            self.get_wrapper_attr(entry.name)(*entry.args, **entry.kwargs)

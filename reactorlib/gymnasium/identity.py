@@ -1,8 +1,11 @@
-"""Environments of a vector are distinct objects. An object that serves as several would have a copy in each process."""
+"""Which environment is meant: its number in errors, its object without wrappers, and that no two are one object.
+
+An object that serves as several environments of a vector would have a copy in each process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any
 from weakref import ref
@@ -38,14 +41,14 @@ def unknown() -> None:
     """The weak reference of a process that does not have the environment."""
 
 
-class Distinct:
-    """Environments, without their wrappers, of which none is the same object as another one."""
+def check_distinct(envs: Sequence[Any]) -> None:
+    """Raise SameEnvironmentError if two of these bare environments are one object."""
+    if len({id(env) for env in envs}) < len(envs):
+        raise SameEnvironmentError
 
-    def __init__(self) -> None:
-        self._met: dict[int, Any] = {}
 
-    def add(self, env: Any) -> None:
-        """Add a bare environment. Raises SameEnvironmentError if it is there already."""
-        if id(env) in self._met:
-            raise SameEnvironmentError
-        self._met[id(env)] = env
+def numbers_of(environments: Sequence[int]) -> str:
+    """The numbers of environments, as errors show them."""
+    if len(environments) == 1:
+        return f"environment {environments[0]}"
+    return f"environments {', '.join(map(str, environments))}"

@@ -9,18 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reactorlib.errors import WorkerError
-from reactorlib.gymnasium.groups import EnvironmentTimeoutError
-from reactorlib.gymnasium.infos import Info
-from reactorlib.gymnasium.layout import rows_of
-from reactorlib.gymnasium.vector_env import ReactorVectorEnv
+from reactorlib import WorkerError
+from reactorlib.gymnasium.vector import EnvironmentTimeoutError, Info, ListedVectorEnv, rows_of
 
 
 class Part(NamedTuple):
     """Results of some environments of a member, with a row for each in every array."""
 
     ids: Any
-    observations: Any  # a batch; where they are no arrays, a list of them
+    observations: Any  # a batch; where they are no arrays, an array of objects
     rewards: Any
     terminations: Any
     truncations: Any
@@ -30,22 +27,18 @@ class Part(NamedTuple):
         """The rows at which a mask is True."""
         if mask.all():
             return self
-        ids = set(self.ids[mask].tolist())
-        if isinstance(self.observations, list):
-            observations: Any = [one for one, is_there in zip(self.observations, mask, strict=True) if is_there]
-        else:
-            observations = rows_of(self.observations, mask)
-        columns = (self.rewards[mask], self.terminations[mask], self.truncations[mask])
-        return Part(self.ids[mask], observations, *columns, [info for info in self.infos if info[0] in ids])
+        *columns, infos = self
+        ids = {*self.ids[mask].tolist()}
+        return Part._make([*(rows_of(one, mask) for one in columns), [info for info in infos if info[0] in ids]])
 
 
 class Member:
-    """The environments [low, low + len(env_fns)) of `pool`; `options` are for their ReactorVectorEnv."""
+    """The environments [low, low + len(env_fns)) of `pool`; `options` are for their ListedVectorEnv."""
 
     def __init__(self, pool: str, low: int, env_fns: Sequence[Callable[[], Any]], **options: Any) -> None:
         self.low, self.count = low, len(env_fns)
-        self.envs = ReactorVectorEnv(env_fns, copy=False, workers=1, caller_steps=False, **options)
-        self.groups = self.envs._groups
+        self.envs = ListedVectorEnv(env_fns, copy=False, workers=1, caller_steps=False, **options)
+        self.groups = self.envs.groups
         self.groups.whole, self.groups.first = lambda: pool, low
         self._arrays = self.groups.arrays
         self.parts: list[Part] = []  # that can be received
@@ -72,8 +65,7 @@ class Member:
         if wanted is None:
             taken, self.parts = self.parts, []
             return taken
-        taken = [part.where(wanted[part.ids]) for part in self.parts]
-        kept = [part.where(~wanted[part.ids]) for part in self.parts]
+        taken, kept = ([part.where(mask[part.ids]) for part in self.parts] for mask in (wanted, ~wanted))
         self.parts = [part for part in kept if len(part.ids)]
         return [part for part in taken if len(part.ids)]
 
@@ -119,17 +111,15 @@ class Member:
         except BaseException:
             self._under_way = []
             raise
-        self._take(said)
-
-    def _take(self, said: Any) -> None:
         positions, self._under_way = self._under_way, []
         arrays = self._arrays
         if arrays.observations:
             observations = rows_of(arrays.observations[0], positions)
         else:
             said, last = said
-            observations = [last[position] for position in positions]
-        ids = self.low + np.array(positions)
+            observations = np.empty(len(positions), object)
+            for at, position in enumerate(positions):
+                observations[at] = last[position]
         columns = (arrays.rewards[positions], arrays.terminations[positions], arrays.truncations[positions])
         infos = [(self.low + position, info, final) for position, info, final in said]
-        self.parts.append(Part(ids, observations, *columns, infos))
+        self.parts.append(Part(self.low + np.array(positions), observations, *columns, infos))

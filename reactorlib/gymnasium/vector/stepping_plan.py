@@ -19,9 +19,9 @@ import numpy as np
 
 from reactorlib.cpus import available_cpus
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly
-from reactorlib.gymnasium.calling_thread import CallingThread, calling_thread
-from reactorlib.gymnasium.layout import is_plain
-from reactorlib.gymnasium.reactors import packed, unpacked
+from reactorlib.gymnasium.vector.calling_thread import CallingThread, calling_thread
+from reactorlib.gymnasium.vector.layout import is_plain
+from reactorlib.gymnasium.vector.reactors import packed, unpacked
 
 TRIED_NS = 4_000_000  # the time in which steps are timed
 FEWEST, MOST = 4, 400  # bounds of the number of timed steps
@@ -73,13 +73,13 @@ class Wanted(NamedTuple):
 
 
 def wanted(
-    n: int, executor: str | None, workers: Any, caller_steps: bool | None, context: str | None, max_concurrency: Any
+    n: int, executor: str | None, workers: Any, caller_steps: bool | None, method: str | None, max_concurrency: Any
 ) -> Wanted:
     """The frame of a plan for `n` environments, by arguments of ReactorVectorEnv."""
-    if executor is None and (workers is not None or caller_steps is not None or context is not None):
+    if executor is None and (workers is not None or caller_steps is not None or method is not None):
         executor = "processes"  # of which the caller has an idea
     # Forked processes and ranks have the definitions of the main script.
-    method = choose_start_method(context, lambda: UNREGISTERED) if executor in (None, "processes") else None
+    method = choose_start_method(method, lambda: UNREGISTERED) if executor in (None, "processes") else None
     free = _ranks() - (caller_steps is False) if executor == "mpi" else available_cpus()
     most, obstacle = min(n, int(workers or free), int(max_concurrency or n)), None
     if caller_steps is None:
@@ -105,18 +105,18 @@ def planned(env: Any, n: int, most: int, method: str | None = "fork") -> Steppin
     if current_process().daemon:
         return SteppingPlan("inline", 1, "this is a daemonic process, which may start no others")
     alone = SteppingPlan("inline", 1, "there is one environment" if n == 1 else "there is one processor")
-    if min(n, most) == 1 and calling_thread().obstacle is None:
+    most = min(n, most)
+    if most == 1 and calling_thread().obstacle is None:
         return alone
     if method != "fork":
         return SteppingPlan("processes", most, f"no step was timed, as processes start by {method}")
     cost = tried(env)
-    if cost is not None and min(n, most) == 1:
-        return alone
     if cost is None:
-        return SteppingPlan("processes", min(n, most), "no step could be timed")
-    rounds = {workers: _round_ns(cost, n, workers) for workers in range(1, min(n, most) + 1)}
-    workers = min(rounds, key=rounds.__getitem__)
-    other = workers if workers > 1 else min(list(rounds)[1:], key=rounds.__getitem__)
+        return SteppingPlan("processes", most, "no step could be timed")
+    if most == 1:
+        return alone
+    rounds = {workers: _round_ns(cost, n, workers) for workers in range(1, most + 1)}
+    workers, other = min(rounds, key=rounds.__getitem__), min([*rounds][1:], key=rounds.__getitem__)
     reason = (
         f"a step takes {cost.step_ns / 1000:.3g} us: a round of {n} is expected to take {rounds[1] / 1000:.3g} us "
         f"inline, {rounds[other] / 1000:.3g} us on {other} processes"
@@ -171,7 +171,7 @@ def _timed(env: Any) -> Cost:
     space.seed(0)
     env.reset(seed=0)
     steps: list[int] = []
-    resets = [0]
+    resets: list[int] = []
     began = clock()
     while len(steps) < FEWEST or (len(steps) < MOST and clock() - began < TRIED_NS):
         action = space.sample()
@@ -183,15 +183,14 @@ def _timed(env: Any) -> Cost:
             env.reset()
             resets.append(clock() - start)
     said = ([info] if info else []) + ([] if is_plain(env.observation_space) else [observation])
-    reset = np.median(resets[1:] or [0]) * (len(resets) - 1) / len(steps)
+    reset = np.median(resets or [0]) * len(resets) / len(steps)
     return Cost(int(np.median(steps[len(steps) // 4 :]) + reset), _travel_ns(said) if said else 0)
 
 
 def _travel_ns(said: list[Any]) -> int:
     """How long this takes to be packed and unpacked."""
-    times = []
+    times = [clock()]
     for _ in range(5):
-        start = clock()
         unpacked(packed(said, {}))
-        times.append(clock() - start)
-    return int(np.median(times))
+        times.append(clock())
+    return int(np.median(np.diff(times)))

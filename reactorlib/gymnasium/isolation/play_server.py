@@ -1,6 +1,6 @@
 """The process in which the check imports an environment: it forks a process for each play, and ends.
 
-It reads its job from standard input.
+The check starts it by `played`. It reads its job from standard input, and leaves a file for each play.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable
@@ -21,16 +22,19 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
-from reactorlib.gymnasium.isolation import files
 from reactorlib.gymnasium.isolation.plays import Plays
+from reactorlib.gymnasium.isolation.report import HASH
 from reactorlib.gymnasium.isolation.surroundings import Surroundings
+from reactorlib.gymnasium.isolation.touched_files import Watch
 from reactorlib.tool import standard_output, user_module
 
 IMPORT = "import"  # the result of a failed one
 LATE = "no time was left"
 _LOOK_S = 0.002
+_GRACE_S = 2.0  # for a server that should have ended by itself
 
-Act = Callable[[], dict[str, Any]]
+Played = dict[str, Any]  # the result of a play
+Act = Callable[[], Played]
 
 
 class Job(NamedTuple):
@@ -48,11 +52,48 @@ class Job(NamedTuple):
     plays: list[tuple[str, ...]]
     imports: list[str]  # modules that plays of the environment import
 
+    def result(self, play: tuple[str, ...]) -> Path:
+        """The file for the result of a play."""
+        return Path(self.folder, ".".join(play))
+
+
+def played(job: Job) -> dict[tuple[str, ...], Played]:
+    """The results of a server: of each play that has ended in time."""
+    results = Path(job.folder)
+    results.mkdir()
+    changed = {"PYTHONHASHSEED": "1" if HASH in job.changed else "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    server = "import reactorlib.gymnasium.isolation.play_server as server; server.serve_stdin()"
+    program = f"import sys; sys.path[:] = {job.path!r}; {server}"
+    told = results / "stderr"  # a pipe would be open for as long as what an environment has started
+    with told.open("wb") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=stderr,
+            env=os.environ | changed, start_new_session=True,
+        )  # fmt: skip
+    is_late = False
+    try:
+        process.communicate(pickle.dumps(tuple(job)), job.limit_s + _GRACE_S)
+    except subprocess.TimeoutExpired:
+        is_late = True
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # also what its environments have started
+        process.wait()
+    if process.returncode == 1 and (traceback := told.read_text(errors="replace")):
+        raise RuntimeError(f"the check failed:\n{traceback}")
+    paths = {play: job.result(play) for play in [*job.plays, (IMPORT,)]}
+    ended = {play: pickle.loads(path.read_bytes()) for play, path in paths.items() if path.exists()}
+    if failed := ended.pop((IMPORT,), None):
+        raise RuntimeError(failed["error"])
+    if len(ended) < len(job.plays) and not is_late:
+        raise RuntimeError(f"it cannot be imported: {ended_by(process.returncode)}")
+    return ended
+
 
 def serve(job: Job) -> None:
     """Import the environment and play."""
-    until, folder = monotonic() + job.limit_s, Path(job.folder)
-    around, watch = Surroundings(job.changed), files.Watch(folder.parent)
+    until = monotonic() + job.limit_s
+    around, watch = Surroundings(job.changed), Watch(Path(job.folder).parent)
     around.install()
     for pickled in job.specs:
         with suppress(Exception):  # of a class whose module this process cannot find: a play may import it
@@ -65,12 +106,12 @@ def serve(job: Job) -> None:
     except BaseException as error:  # noqa: BLE001  # of the environment's module, which may also exit
         of_name = isinstance(target, str)
         told = user_module.failure(target.rpartition(":")[0], error) if of_name else traceback.format_exc(limit=-3)
-        _write(folder / IMPORT, {"error": told if of_name else f"it cannot be imported:\n{told}"})
+        _write(job.result((IMPORT,)), {"error": told if of_name else f"it cannot be imported:\n{told}"})
         return
     own = frozenset(sys.modules)
     _import(job.imports)
     for play in job.plays:
-        act, result = partial(getattr(plays, play[0]), *play[1:]), folder / ".".join(play)
+        act, result = partial(getattr(plays, play[0]), *play[1:]), job.result(play)
         _forked(act, result, until, around, watch, own)
         if _import(imports_of(pickle.loads(result.read_bytes()))):
             result.unlink()  # its imports may have drawn from what the next plays find untouched
@@ -96,9 +137,7 @@ def _import(names: list[str]) -> bool:
     return len(sys.modules) > before
 
 
-def _forked(
-    act: Act, result: Path, until: float, around: Surroundings, watch: files.Watch, own: frozenset[str]
-) -> None:
+def _forked(act: Act, result: Path, until: float, around: Surroundings, watch: Watch, own: frozenset[str]) -> None:
     """Act in a process of its own, which is ended at this time. `own` are the modules that it need not import."""
     sys.stdout.flush()
     around.reached = 0
@@ -160,10 +199,7 @@ def _module(place: str) -> Any:
         return user_module.module(place)
     path = Path(place).resolve()
     sys.path.append(str(path.parent))  # for what it imports from there
-    loaded = sys.modules.get(path.stem)
-    is_free = loaded is None or getattr(loaded, "__file__", None) == str(path)
-    name = path.stem if is_free else f"{path.stem}_program"  # a file may be called random.py
-    return user_module.module(name, path)
+    return user_module.of_file(path)
 
 
 def serve_stdin() -> None:

@@ -15,8 +15,8 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 
-from reactorlib.gymnasium.generators import GENERATORS
-from reactorlib.gymnasium.isolation.playing import Played, played
+from reactorlib.gymnasium.isolation.generators import GENERATORS
+from reactorlib.gymnasium.isolation.play_server import LATE, Job, Played, imports_of, played
 from reactorlib.gymnasium.isolation.plays import PARTS, RAISED, Row
 from reactorlib.gymnasium.isolation.report import (
     FILES,
@@ -28,8 +28,7 @@ from reactorlib.gymnasium.isolation.report import (
     Finding,
     Isolation,
     call_named,
-)
-from reactorlib.gymnasium.isolation.server import LATE, Job, imports_of
+)  # fmt: skip
 from reactorlib.gymnasium.isolation.surroundings import OUTSIDE, WATCHED
 
 _PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit, as most of the some 15 plays are short
@@ -68,14 +67,11 @@ def check_isolation(
 class _IsolationCheck:
     def __init__(self, make_env: Any, folder: Path, steps: int, seed: int, limit_s: float) -> None:
         self._name = make_env if isinstance(make_env, str) else getattr(make_env, "__qualname__", repr(make_env))
-        self._began, self._limit_s, self._folder = monotonic(), limit_s, folder
-        self._make, self._specs = cloudpickle.dumps(make_env), [*_registered()]
-        self._steps, self._seed = steps, seed
-        self._started = 0
+        self._began, self._limit_s, self._folder, self._started = monotonic(), limit_s, folder, 0
+        self._make, self._specs, self._steps, self._seed = cloudpickle.dumps(make_env), [*_registered()], steps, seed
         self._findings: list[Finding] = []
         self._unchecked: list[str] = []
-        self._changed: set[str] = set()
-        self._read: set[str] = set()
+        self._changed, self._read = set[str](), set[str]()  # files
         self._are_infos_unlike = False  # so that a play's are no further finding
         self._alone: Played = {}
 
@@ -224,16 +220,12 @@ class _IsolationCheck:
                 self._findings = [Finding(FILES, *found, tuple(self._read_back()[:_PLACES]))]
 
     def _isolation(self) -> Isolation:
-        return Isolation(
-            self._name,
-            tuple(finding for finding in self._findings if finding.part != "info"),
-            tuple(finding for finding in self._findings if finding.part == "info"),
-            tuple(self._alone["touched"]),
-            tuple(self._unchecked),
-            len(self._alone["rows"]),
-            monotonic() - self._began,
-            tuple(sorted(self._changed)),
-        )
+        findings, in_infos = (tuple(finding for finding in self._findings if (finding.part == "info") is of_infos)
+                              for of_infos in (False, True))  # fmt: skip
+        touched, calls = tuple(self._alone["touched"]), len(self._alone["rows"])
+        unchecked, seconds = tuple(self._unchecked), monotonic() - self._began
+        files = tuple(sorted(self._changed))
+        return Isolation(self._name, findings, in_infos, touched, unchecked, calls, seconds, files)
 
 
 def _difference(one: list[Row], other: list[Row]) -> tuple[int, str] | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.vector.utils import iterate
 
-from reactorlib.gymnasium.record import COLUMNS, Begun, Entry, Received, Restored, Sent, StrPath, alike, marks_of, read
+from reactorlib.gymnasium.contract import difference
+from reactorlib.gymnasium.pool.record import COLUMNS, Begun, Entry, Received, Restored, Sent, StrPath, marks_of, read
 from reactorlib.gymnasium.saving import opened, restore
-from reactorlib.gymnasium.vector_env import ReactorVectorEnv
+from reactorlib.gymnasium.vector import ListedVectorEnv, merged
 
 
 class ReplayedStep(NamedTuple):
@@ -40,44 +42,39 @@ def replayed_step(path: StrPath, environment: int, step: int) -> ReplayedStep:
         raise ValueError(f"the record does not hold the environments, which could not be pickled: {first.make}")
     try:
         make = pickle.loads(first.make)[environment]
-        envs = ReactorVectorEnv([make], executor="inline", autoreset_mode=first.autoreset_mode, resumable=True)
+        envs = ListedVectorEnv([make], executor="inline", autoreset_mode=first.autoreset_mode, resumable=True)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         raise ValueError(f"environment {environment} of the record cannot be made here: {text}") from error
-    try:
+    with closing(envs):
         return _found(envs, entries, environment, step)
-    finally:
-        envs.close()
 
 
-def _found(envs: ReactorVectorEnv, entries: Iterator[Entry], environment: int, step: int) -> ReplayedStep:
+def _found(envs: ListedVectorEnv, entries: Iterator[Entry], environment: int, step: int) -> ReplayedStep:
     taken, action = 0, None
     result: Any = None
     for entry in entries:
         if isinstance(entry, Restored):
             saved = opened(entry.state)
-            own = [saved.environments[environment]]
-            spaces = envs.action_space, envs.single_action_space
-            restore(envs, [envs._groups], saved._replace(environments=own, spaces=spaces))
+            own, spaces = [saved.environments[environment]], (envs.action_space, envs.single_action_space)
+            restore(envs, [envs.groups], saved._replace(environments=own, spaces=spaces))
         elif isinstance(entry, Begun):
             observations, infos = envs.reset(seed=[entry.seeds[environment]], options=entry.options)
             result = observations, np.zeros(1), *np.zeros((2, 1), np.bool_), infos
         elif isinstance(entry, Sent) and environment in entry.ids:
             taken, action = taken + 1, entry.actions[entry.ids.index(environment)]
-            groups = envs._groups
-            groups.turn()
-            result = envs._stepped(groups.ask("step", [({0: action}, groups.buffer)]))
+            result = envs.step_some({0: action})
         elif isinstance(entry, Received) and environment in entry.ids and taken == step and result is not None:
             at = entry.ids.index(environment)
             return _compared(envs, [environment, step, action], result, [column[at] for column in entry[1:]])
     raise ValueError(f"the record has {taken} steps of environment {environment}, and no result of step {step}")
 
 
-def _compared(envs: ReactorVectorEnv, asked: list[Any], result: Any, recorded: list[Any]) -> ReplayedStep:
+def _compared(envs: ListedVectorEnv, asked: list[Any], result: Any, recorded: list[Any]) -> ReplayedStep:
     """The step with the names of what the record has otherwise."""
     observations, *ends, infos = result
     columns = [column.tolist()[0] for column in ends]
     got = [*columns, marks_of(envs.observation_space, observations, 1)[0]]
-    differences = [name for name, one, other in zip(COLUMNS, got, recorded, strict=True) if not alike(one, other)]
+    differences = [name for name, a, b in zip(COLUMNS, got, recorded, strict=True) if difference(a, b, name)]
     observation = next(iterate(envs.observation_space, observations))
-    return ReplayedStep._make([*asked, observation, *columns, infos, differences])
+    return ReplayedStep._make([*asked, observation, *columns, merged(infos, 1), differences])

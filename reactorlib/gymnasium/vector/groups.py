@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from reactorlib.errors import WorkerError
-from reactorlib.gymnasium.calling_thread import calling_thread
-from reactorlib.gymnasium.distinct import SameEnvironmentError
-from reactorlib.gymnasium.environment_pickle import known_to_all
-from reactorlib.gymnasium.layout import Lease, put_rows
-from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Remote, Setup, packed, unpacked
-from reactorlib.session import Session, Stepper
+from reactorlib import Session, Stepper, WorkerError
+from reactorlib.gymnasium.identity import SameEnvironmentError, numbers_of
+from reactorlib.gymnasium.saving import known_to_all
+from reactorlib.gymnasium.vector.calling_thread import calling_thread
+from reactorlib.gymnasium.vector.layout import Lease, put_rows
+from reactorlib.gymnasium.vector.reactors import Environments, Fault, Remote, packed, unpacked
+from reactorlib.gymnasium.vector.share import Setup
 from reactorlib.transport.batch import batch
 
 ELSEWHERE = "If that is the cause, give caller_steps=False and no executor='inline': then other processes step all"
@@ -44,7 +44,7 @@ class Groups:
             placement = {f"Environments.groups[{share}]": share + before for share in range(shares)}
             several = {"workers": shares + before, "placement": placement, "start_method": method}
         try:
-            self.session = Session(Environments, groups=shares, setup=Carried(setup), executor=executor, **several)
+            self.session = Session(Environments, groups=shares, setup=setup, executor=executor, **several)
         except WorkerError as error:
             if isinstance(error.__cause__, SameEnvironmentError):
                 raise error.__cause__ from None
@@ -140,9 +140,7 @@ class Groups:
         results = [unpacked(reply) for reply in replies]
         for share, result in enumerate(results):
             if isinstance(result, Fault):
-                one = result.environment
-                numbers = [one] if one >= 0 else range(*self._bounds[share : share + 2])
-                where = numbers_of([self.first + number for number in numbers])
+                where = self._where(share, result.environment)
                 result.error.add_note(f"in {where} of {self.whole()}, in `{self._what}`")
                 obstacle = calling_thread().obstacle if share == 0 and self._caller_steps else None
                 if obstacle is not None:
@@ -165,14 +163,9 @@ class Groups:
         share = None if error.worker is None else error.worker - (0 if self.remote[0] is False else 1)
         if share is None or not 0 <= share < len(self.remote):
             return error
-        inside = int(self.arrays.inside[share])
-        low, high = (self.first + bound for bound in self._bounds[share : share + 2])
-        where = f"environment {self.first + inside}" if inside >= 0 else numbers_of(range(low, high))
-        return WorkerError(f"{where}, in `{self._what}`: {error}")
+        return WorkerError(f"{self._where(share, int(self.arrays.inside[share]))}, in `{self._what}`: {error}")
 
-
-def numbers_of(environments: Sequence[int]) -> str:
-    """The numbers of environments, as errors show them."""
-    if len(environments) == 1:
-        return f"environment {environments[0]}"
-    return f"environments {', '.join(map(str, environments))}"
+    def _where(self, share: int, inside: int) -> str:
+        """The environment of a share that is being called, or all of them."""
+        rows = [inside] if inside >= 0 else range(*self._bounds[share : share + 2])
+        return numbers_of([self.first + row for row in rows])

@@ -100,21 +100,15 @@ class Reusing(Quiet):
 
 
 class ShapedReward(Quiet):
-    """Rewards are arrays of this shape with one element, as environments on NumPy return them."""
+    """Rewards are arrays of this shape with one element, as environments on NumPy return them; with None, floats."""
 
-    def __init__(self, number: int, shape: tuple[int, ...] = ()) -> None:
+    def __init__(self, number: int, shape: tuple[int, ...] | None = ()) -> None:
         super().__init__(number)
         self.shape = shape
 
     def reward(self, action: Any) -> Any:
-        return np.full(self.shape, super().reward(action), np.float32)
-
-
-class Rounded(Quiet):
-    """The same as numbers."""
-
-    def reward(self, action: Any) -> Any:
-        return float(np.float32(super().reward(action)))
+        reward = np.float32(super().reward(action))
+        return float(reward) if self.shape is None else np.full(self.shape, reward)
 
 
 class NumpyFlags(Quiet):
@@ -159,4 +153,7 @@ PROBES: dict[str, Callable[[int], Any]] = {
     "a space of its own": _of(AnySpace, AnySpace),
 }
 # The environments with which some probes are compared instead of themselves.
-TWINS: dict[str, Callable[[int], Any]] = {"observations in one buffer": Quiet, "a reward of shape (1,)": Rounded}
+TWINS: dict[str, Callable[[int], Any]] = {
+    "observations in one buffer": Quiet,
+    "a reward of shape (1,)": partial(ShapedReward, shape=None),
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -16,11 +17,11 @@ import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 from gymnasium.vector.utils import iterate
 
-from reactorlib.gymnasium.check import difference
-from reactorlib.gymnasium.order import Arrival
+from reactorlib.gymnasium.contract import difference
+from reactorlib.gymnasium.pool.batch_order import BatchOrder
 from reactorlib.worker.canonical_form import canonical
 
-VERSION = 1
+VERSION = 2
 MARKED_BYTES = 4096  # of an observation, spread over it: a checksum of an Atari screen takes 50 us, of this part 3 us
 COLUMNS = ("reward", "termination", "truncation", "observation")
 
@@ -82,13 +83,11 @@ class ReplayError(RuntimeError):
         return f"batch {self.batch} of the replay: {where}{self.args[0]}"
 
 
-class PoolRecorder(Arrival):
+class PoolRecorder(BatchOrder):
     """Writes a record of a pool whose batches another order decides."""
 
-    def __init__(
-        self, path: StrPath, order: Arrival, env_fns: Sequence[Callable[[], Any]], mode: str, space: Any
-    ) -> None:
-        self._order, self._space = order, space
+    def __init__(self, path: StrPath, envs: Any, order: BatchOrder, env_fns: Sequence[Callable[[], Any]]) -> None:
+        self._order, self._space = order, envs.observation_space
         self._is_seeded = False
         self._entries = -1  # without the first
         try:
@@ -96,7 +95,7 @@ class PoolRecorder(Arrival):
         except Exception as error:  # noqa: BLE001  # of the user's objects; a record serves without them
             make = f"{type(error).__name__}: {error}"
         self._file = Path(path).open("wb")  # noqa: SIM115  # `close` closes it
-        self._write(Opened(VERSION, len(env_fns), mode, make))
+        self._write(Opened(VERSION, envs.num_envs, envs.metadata["autoreset_mode"].value, make))
 
     def _write(self, entry: Opened | Entry) -> None:
         pickle.dump(entry, self._file, protocol=5)
@@ -136,15 +135,15 @@ class PoolRecorder(Arrival):
         self._file.close()
 
 
-class PoolReplayer(Arrival):
+class PoolReplayer(BatchOrder):
     """Chooses the batches of a record, and compares all that is sent and received with it."""
 
-    def __init__(self, path: StrPath, num_envs: int, mode: str, space: Any) -> None:
+    def __init__(self, path: StrPath, envs: Any) -> None:
         opened, self._record = read(path)
-        if (opened.num_envs, opened.autoreset_mode) != (num_envs, mode):
+        if (opened.num_envs, opened.autoreset_mode) != (envs.num_envs, envs.metadata["autoreset_mode"].value):
             was = f"{opened.num_envs} environments, autoreset_mode={opened.autoreset_mode!r}"
             raise ValueError(f"{os.fspath(path)} is the record of a pool of {was}")
-        self._space = space
+        self._space = envs.observation_space
         self._entries = self._batches = 0  # that are behind us
         self._next = next(self._record, None)
 
@@ -192,7 +191,7 @@ class PoolReplayer(Arrival):
         recorded, got = self._expected(Received), _batch(self._space, ids, observations, *columns)
         for column, name in enumerate(COLUMNS, start=1):
             for number, one, value in zip(ids, got[column], recorded[column], strict=True):
-                if not alike(one, value):
+                if difference(one, value, name):
                     was = "" if name == "observation" else f": {one} instead of {value}"
                     raise self._error(f"its {name} differs from the record{was}", number)
         self._taken(Received)
@@ -216,11 +215,9 @@ def read(path: StrPath) -> tuple[Opened, Iterator[Entry]]:
 
     The entries are pickles: read only records that you trust.
     """
-    entries = _entries(path)
-    try:
+    entries, first = _entries(path), None
+    with suppress(Exception):  # of another file, or of a record of another version
         first = next(entries, None)
-    except Exception as error:
-        raise ValueError(f"{os.fspath(path)} is no record of a ReactorPool") from error
     if not isinstance(first, Opened) or first.version != VERSION:
         raise ValueError(f"{os.fspath(path)} is no record of a ReactorPool of this version")
     return first, entries
@@ -250,8 +247,3 @@ def marks_of(space: Any, observations: Any, n: int) -> list[int]:
     flat = observations.reshape(n, -1)
     step = -(-flat.shape[1] * flat.itemsize // MARKED_BYTES) | 1  # odd, so that it meets all channels of a picture
     return [crc32(row) for row in np.ascontiguousarray(flat[:, ::step])]
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Whether two numbers are the same; NaN is NaN."""
-    return bool(one == other or (one != one and other != other))

@@ -4,77 +4,22 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, NamedTuple
 
-import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
-from reactorlib.declaration.class_body import reaction
-from reactorlib.declaration.connect import connect
-from reactorlib.declaration.elements import Input, Output, shutdown
-from reactorlib.declaration.reactor import Bank, Reactor
+from reactorlib import Bank, Input, Output, Reactor, connect, reaction, shutdown
 from reactorlib.executors.failure import Failure, PortableFailure
-from reactorlib.gymnasium.distinct import Known, SameEnvironmentError, unknown
-from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
-from reactorlib.gymnasium.generators import forms
-from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
-from reactorlib.gymnasium.layout import Layout, rows_of
-from reactorlib.gymnasium.share import Share
+from reactorlib.gymnasium.isolation import forms
+from reactorlib.gymnasium.saving import KnowingPickler, known_to_all
+from reactorlib.gymnasium.vector.infos import CodeError, marshalled, unmarshalled
+from reactorlib.gymnasium.vector.layout import rows_of
+from reactorlib.gymnasium.vector.share import Setup, Share
 
 NOTHING = b""  # a reply without infos
 MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
-
-
-class Setup(NamedTuple):
-    """The facts that all groups know from the start."""
-
-    make: list[Callable[[], Any]]
-    bounds: Sequence[int]  # of shares
-    layout: Layout
-    mode: AutoresetMode
-    process: int  # the caller's
-    forked: bool  # whether other processes have what the main script defines
-    apart: bool  # whether they share no memory with the caller's
-    share: type[Share]
-    first: Known  # the environment that the caller made
-
-
-class Carried:
-    """The facts of all groups, which cloudpickle takes to a process that is spawned."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-
-    def __reduce__(self) -> Any:
-        setup, file = self.setup, BytesIO()
-        pickler = _SetupPickler(file, setup.first())
-        pickler.dump(setup.make[1:])
-        pickler.first = None
-        pickler.dump(setup._replace(make=setup.make[:1], first=unknown))
-        return _carried, (file.getvalue(),)
-
-
-def _carried(pickled: bytes) -> Carried:
-    unpickler = pickle.Unpickler(BytesIO(pickled))
-    others, setup = unpickler.load(), unpickler.load()
-    setup.make.extend(others)
-    return Carried(setup)
-
-
-class _SetupPickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Refuses functions that carry the first environment along, as each process would have a copy of it."""
-
-    def __init__(self, file: BytesIO, first: Any) -> None:
-        super().__init__(file)
-        self.first = first
-
-    def reducer_override(self, obj: Any) -> Any:
-        if obj is self.first and obj is not None:
-            raise SameEnvironmentError
-        return super().reducer_override(obj)
 
 
 class Fault(NamedTuple):
@@ -101,8 +46,8 @@ class Group(Reactor):
     ask = Input[Any]()  # the name of a method of Share, and its arguments
     reply = Output[Any]()
 
-    def __init__(self, setup: Carried) -> None:
-        self.setup = setup.setup
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
         self.share: Share | None = None
 
     @reaction(step, effects=reply)
@@ -112,27 +57,23 @@ class Group(Reactor):
             infos = self.share.step_all(step.value)
             packed = self._packed(infos) if infos else NOTHING
         except Exception as error:  # noqa: BLE001  # the environment's, or of its infos: the caller raises it
-            reply.set(self._fault(error))
-        else:
-            reply.set(packed)
+            packed = self._fault(error)
+        reply.set(packed)
 
     @reaction(ask, effects=reply)
     def answer(self, ask: Any, reply: Any) -> None:
         try:
-            method, arguments = unpacked(ask.value)
-            if method == "open":
-                self._open(arguments)
-                result: Any = None
-            else:
-                result = getattr(self.share, method)(*arguments)
-                if method in ("step", "reset"):
-                    result = self._with_values(result, arguments[-1])
-            packed = self._packed(result)
+            packed = self._packed(self._answer(*unpacked(ask.value)))
         except Exception as error:  # noqa: BLE001
-            reply.set(self._fault(error))
-        else:
-            reply.set(packed)
+            packed = self._fault(error)
+        reply.set(packed)
         self.arrays.answered[self.bank_index] += 1
+
+    def _answer(self, method: str, arguments: Any) -> Any:
+        if method == "open":
+            return self._open(arguments)
+        result = getattr(self.share, method)(*arguments)
+        return self._with_values(result, arguments[-1]) if method in ("step", "reset") else result
 
     @reaction(shutdown)
     def end(self) -> None:
@@ -140,12 +81,13 @@ class Group(Reactor):
             self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, process, forked, apart, kind, first = self.setup
-        self.known, self.is_remote = known_to_all(forked), _is_other_rank() if apart else os.getpid() != process
-        low, high = bounds[self.bank_index : self.bank_index + 2]
-        self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
-        self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
-        self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode, first)
+        setup, number = self.setup, self.bank_index
+        self.known = known_to_all(setup.forked)
+        self.is_remote = _is_other_rank() if setup.apart else os.getpid() != setup.process
+        own = np.zeros(setup.layout.nbytes, np.uint8) if memory is None else memory.array
+        self.arrays = setup.layout.carve(own)
+        self.arrays.inside[number], self.arrays.answered[number] = -1, 0
+        self.share = setup.share(setup, number, self.arrays)
         self.share.generators = forms() if self.is_remote else {}
 
     def _with_values(self, said: Any, buffer: int) -> Any:
@@ -177,7 +119,7 @@ class Environments(Reactor):
     ask = Input[Any](width=lambda groups: groups)
     replies = Output[Any](width=lambda groups: groups)
 
-    def __init__(self, groups: int, setup: Carried) -> None:
+    def __init__(self, groups: int, setup: Setup) -> None:
         self.groups = Bank(Group, groups, setup)
         connect(self.step, self.groups.step)
         connect(self.ask, self.groups.ask)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from itertools import pairwise
+from itertools import chain, pairwise
 from time import monotonic, sleep
 from time import perf_counter_ns as clock
 from typing import Any, NamedTuple
@@ -19,15 +19,14 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
-from reactorlib.gymnasium.calls import Calls, check_counts
-from reactorlib.gymnasium.distinct import Distinct
-from reactorlib.gymnasium.groups import EnvironmentTimeoutError
-from reactorlib.gymnasium.layout import joined, rows_of
-from reactorlib.gymnasium.member import Member, Part
-from reactorlib.gymnasium.ordering import Ordering
-from reactorlib.gymnasium.record import StrPath
+from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
+from reactorlib.gymnasium.identity import check_distinct
+from reactorlib.gymnasium.pool.batch_order import BatchOrder, LogicalOrder, check_order, checked_durations
+from reactorlib.gymnasium.pool.member import Member, Part
+from reactorlib.gymnasium.pool.record import PoolRecorder, PoolReplayer, StrPath
 from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
+from reactorlib.gymnasium.vector import EnvironmentTimeoutError, joined, merged, rows_of
 from reactorlib.transport.waiting import Spinner
 
 # Results are taken 0.6 ms after the end of steps of 4 to 12 ms, on two loaded cores. With 2 ms it is 1.2 ms, and
@@ -46,12 +45,12 @@ class PoolState(NamedTuple):
     order: dict[str, Any]
 
 
-class ReactorPool(Calls):
+class ReactorPool(CalledVectorEnv):
     """A vector environment of which parts are stepped at a time, so that nobody waits for the slowest step of all.
 
-    `env_fns`, `workers`, `context` and `seeds` are as of ReactorVectorEnv. The environments have the same spaces, and
-    the caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
-    There is no `isolate`.
+    `env_fns`, `workers`, `start_method` and `seeds` are as of ReactorVectorEnv. The environments have the same spaces,
+    and the caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not
+    "Disabled". There is no `isolate`. `context` is the old name of `start_method`.
 
     `reset_async` and `send` let environments go on. `recv` returns the results of as many as are asked for, whichever
     are ready first: `infos["env_id"]` has their numbers. Each environment's own trajectory is deterministic, the order
@@ -79,6 +78,7 @@ class ReactorPool(Calls):
         *,
         workers: int | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        start_method: str | None = None,
         context: str | None = None,
         executor: str = "processes",
         seeds: str = "consecutive",
@@ -95,44 +95,48 @@ class ReactorPool(Calls):
             raise ValueError("`autoreset_mode` must be 'NextStep' or 'SameStep': `reset` begins all episodes anew")
         check_counts(env_fns, workers=workers)
         self.seeds = checked_rule(seeds)
-        ordering = Ordering(order, durations, record, replay)
-        ordering.check()
+        check_order(order, durations, record, replay)
         self.num_envs = n = len(env_fns)
         count = min(n, int(workers or available_cpus()))
         bounds = [n * member // count for member in range(count + 1)]
-        self._member_of = np.repeat(np.arange(count), np.diff(bounds)).tolist()
         self._spinner = Spinner()
         self._pending = np.zeros(n, np.bool_)  # environments that have yet to be received
         self._sent, self._sends = np.zeros(n, np.int64), 0  # the number of the last `send` to each
         self._failed = False
-        options = {"context": context, "autoreset_mode": autoreset_mode, "executor": executor, "resumable": resumable}
+        options = {"start_method": start_method_of(start_method, context), "autoreset_mode": autoreset_mode,
+                   "executor": executor, "resumable": resumable}  # fmt: skip
         try:
             for low, high in pairwise(bounds):
                 self._members.append(Member(str(self), low, env_fns[low:high], **options))
-            self._check_distinct()
+            self._member_of = [member for member in self._members for _ in range(member.count)]
+            firsts = [member.envs.first() for member in self._members]
+            check_distinct([first for first in firsts if first is not None])
             self._learn_spaces()
-            self._order = ordering.made_for(self, env_fns)
+            self._order = self._ordered(order, durations)
+            if replay is not None:
+                self._order = PoolReplayer(replay, self)
+            elif record is not None:
+                self._order = PoolRecorder(record, self, self._order, env_fns)
         except BaseException:
             self.close(terminate=True)
             raise
-
-    def _check_distinct(self) -> None:
-        """Raise SameEnvironmentError if workers have the same environment."""
-        distinct = Distinct()
-        for member in self._members:
-            if (first := member.envs._first()) is not None:
-                distinct.add(first)
 
     def _learn_spaces(self) -> None:
         """Take the spaces of the first worker's environments. Raises RuntimeError where others have different ones."""
         first = self._members[0].envs
         for member in self._members[1:]:
-            member.envs._check_spaces(first.single_observation_space, first.single_action_space)
+            member.envs.check_spaces(first.single_observation_space, first.single_action_space)
         self.metadata, self.render_mode = first.metadata, first.render_mode
         self.single_observation_space = first.single_observation_space
         self.single_action_space = first.single_action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def _ordered(self, order: str, durations: Sequence[int] | None) -> BatchOrder:
+        if order == "arrival":
+            return BatchOrder()
+        found = self._each_member(_declared_durations) if durations is None else durations
+        return LogicalOrder(checked_durations(found, self.num_envs))
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
@@ -162,16 +166,16 @@ class ReactorPool(Calls):
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
         numbers = ids.tolist()
         self._order.send(numbers, rows)
-        parts: dict[int, dict[int, Any]] = {}
+        parts: dict[Member, dict[int, Any]] = {}
         for number, action in zip(numbers, rows, strict=True):
             member = self._member_of[number]
-            parts.setdefault(member, {})[number - self._members[member].low] = action
+            parts.setdefault(member, {})[number - member.low] = action
         self._pending[ids] = True
         self._sends += 1
         self._sent[ids] = self._sends
         with self._failing():
-            for at, part in parts.items():
-                self._members[at].step(part)
+            for member, part in parts.items():
+                member.step(part)
 
     def recv(
         self, min_envs: int | None = None, timeout: float | None = None, *, max_envs: int | None = None
@@ -243,21 +247,16 @@ class ReactorPool(Calls):
         return sum(int(wanted[part.ids].sum()) for member in self._members for part in member.parts)
 
     def _merged(self, parts: list[Part]) -> tuple[Any, ...]:
-        ids = np.concatenate([part.ids for part in parts])
-        order = np.argsort(ids)
-        ids = ids[order]
-        if isinstance(parts[0].observations, list):
-            space, rows = self.single_observation_space, [row for part in parts for row in part.observations]
-            empty: Any = create_empty_array(space, len(rows), np.zeros)
-            observations = concatenate(space, [rows[at] for at in order], empty)
-        else:
-            observations = rows_of(joined([part.observations for part in parts]), order)
-        infos: dict[str, Any] = {}
+        *columns, infos = zip(*parts, strict=True)
+        order = np.argsort(np.concatenate(columns[0]))
+        ids, observations, *ends = (rows_of(joined(column), order) for column in columns)
+        if isinstance(observations, np.ndarray) and observations.dtype == object:
+            space = self.single_observation_space
+            empty: Any = create_empty_array(space, len(ids), np.zeros)
+            observations = concatenate(space, observations, empty)
         # By rows, as the first info of a key decides its type.
-        for row, info, final in sorted((one for part in parts for one in part.infos), key=lambda one: one[0]):
-            infos = self._add_info(infos, info if final is None else {**final, **info}, row)
-        columns = zip(*((part.rewards, part.terminations, part.truncations) for part in parts), strict=True)
-        return ids, observations, *(np.concatenate(column)[order] for column in columns), rows_of(infos, ids)
+        by_row = sorted(chain(*infos), key=lambda one: one[0])
+        return ids, observations, *ends, rows_of(merged(by_row, self.num_envs), ids)
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
@@ -285,17 +284,19 @@ class ReactorPool(Calls):
         """Call a method of each environment, or read its attribute; none is being stepped meanwhile."""
         self._assert_is_running()
         self._assert_nothing_pends("call")
-        return tuple(one for member in self._members for one in member.envs.call(name, *args, **kwargs))
+        return tuple(self._each_member(lambda member: member.envs.call(name, *args, **kwargs)))
+
+    def _each_member(self, results: Callable[[Member], Sequence[Any]]) -> list[Any]:
+        """The results of the environments of all members."""
+        return [one for member in self._members for one in results(member)]
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
         self._assert_is_running()
         self._assert_nothing_pends("set_attr")
-        if isinstance(values, list | tuple) and len(values) != self.num_envs:
-            raise ValueError(f"got {len(values)} values for {self.num_envs} environments")
+        each = self._one_each(values)
         for member in self._members:
-            mine = values[member.low : member.low + member.count] if isinstance(values, list | tuple) else values
-            member.envs.set_attr(name, mine)
+            member.envs.set_attr(name, each[member.low : member.low + member.count])
 
     def save(self) -> bytes:
         """The state of all environments, from which `restore` goes on, once those that were sent to are ready.
@@ -333,7 +334,7 @@ class ReactorPool(Calls):
 
     def _assert_is_running(self) -> None:
         for member in self._members:
-            member.envs._assert_is_running()
+            member.envs.assert_is_running()
 
     def _assert_nothing_pends(self, name: str) -> None:
         if self._pending.any():
@@ -346,3 +347,7 @@ class ReactorPool(Calls):
                 stack.callback(member.close, timeout, terminate)
             if hasattr(self, "_order"):
                 stack.callback(self._order.close)
+
+
+def _declared_durations(member: Member) -> list[Any]:
+    return member.envs.apply(lambda env: env.get_wrapper_attr("duration") if env.has_wrapper_attr("duration") else None)

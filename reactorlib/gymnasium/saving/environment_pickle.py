@@ -14,7 +14,7 @@ from weakref import WeakSet
 import cloudpickle  # type: ignore[import-untyped]
 from gymnasium.utils import EzPickle
 
-from reactorlib.gymnasium.generators import put, states
+from reactorlib.gymnasium.isolation import put, states
 
 
 def known_to_all(forked: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Observations whose spaces are made of arrays are written into place; others trav
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -73,13 +73,11 @@ class Layout(NamedTuple):
         return self._carve(_Carver(memory))
 
     def _carve(self, carver: _Carver) -> Arrays:
-        observations: list[Any] = []
+        space, observations = self.observation_space, []
         if self.is_plain:
-            before = carver.top
-            observations.append(create_empty_array(self.observation_space, self.n, carver.empty))
-            lent = isinstance(self.observation_space, ARRAYS) and carver.top - before >= LENT_FROM and not self.in_place
-            for _ in range(LENT if lent else 0):
-                observations += [create_empty_array(self.observation_space, self.n, carver.empty)]
+            observations.append(create_empty_array(space, self.n, carver.empty))
+            if isinstance(space, ARRAYS) and carver.top >= LENT_FROM and not self.in_place:
+                observations += [create_empty_array(space, self.n, carver.empty) for _ in range(LENT)]
         plain_actions = isinstance(self.single_action_space, ARRAYS)
         return Arrays(
             observations,
@@ -120,7 +118,7 @@ def put_rows(batch: Any, rows: slice, values: Any) -> None:
     _each(lambda part, value: part.__setitem__(rows, value), batch, values)
 
 
-def joined(batches: list[Any]) -> Any:
+def joined(batches: Sequence[Any]) -> Any:
     """One batch of all their rows."""
     return _each(lambda *parts: np.concatenate(parts), *batches)
 

@@ -19,7 +19,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
-from reactorlib.gymnasium.layout import is_number, is_plain
+from reactorlib.gymnasium.vector.layout import is_number, is_plain
 
 Step = Callable[[Iterable[int], Iterable[Any], int], list[Any]]  # positions, their actions, a batch of observations
 Put = Callable[[int, Any, int], None]  # the observation of a position
@@ -152,9 +152,8 @@ def _made(text: str, names: dict[str, Any]) -> Any:
     """The function `make` of a text, which tracebacks show."""
     name = f"<step of a share, {zlib.crc32(text.encode()):x}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    known = {"ndarray": np.ndarray, "int64": np.int64, "asarray": np.asarray, "fit": fit, "kept": kept,
-             "kept_infos": kept_infos}  # fmt: skip
-    namespace: dict[str, Any] = {**known, **names}
+    namespace = {"ndarray": np.ndarray, "int64": np.int64, "asarray": np.asarray, "fit": fit, "kept": kept,
+                 "kept_infos": kept_infos, **names}  # fmt: skip
     exec(compile(text, name, "exec"), namespace)
     return namespace["make"]
 

@@ -1,0 +1,21 @@
+"""Saved states of environments: their pickles, or a journal of what they were asked."""
+
+from reactorlib.gymnasium.saving.environment_pickle import KnowingPickler, known_to_all
+from reactorlib.gymnasium.saving.journal import Journal
+from reactorlib.gymnasium.saving.states import (
+    Refused,
+    ResumeError,
+    SavedEnvironment,
+    opened,
+    opened_for,
+    restore,
+    restore_one,
+    save,
+    save_one,
+    set_as_user,
+)  # fmt: skip
+
+__all__ = [
+    "Journal", "KnowingPickler", "Refused", "ResumeError", "SavedEnvironment", "known_to_all", "opened", "opened_for",
+    "restore", "restore_one", "save", "save_one", "set_as_user",
+]  # fmt: skip

@@ -1,0 +1,18 @@
+"""The vector environment: `vector_env.py` is what users call, `reactors.py` the program that steps the environments.
+
+`groups.py` is the caller's side of that program, `share.py` the environments of one worker, and `layout.py` the places
+of data.
+"""
+
+from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError
+from reactorlib.gymnasium.vector.infos import Info, merged
+from reactorlib.gymnasium.vector.layout import is_plain, joined, reshaped, rows_of
+from reactorlib.gymnasium.vector.listed_env import ListedVectorEnv
+from reactorlib.gymnasium.vector.share import NOT_GIVEN
+from reactorlib.gymnasium.vector.statistics import Statistics
+from reactorlib.gymnasium.vector.vector_env import ReactorVectorEnv
+
+__all__ = [
+    "NOT_GIVEN", "EnvironmentTimeoutError", "Info", "ListedVectorEnv", "ReactorVectorEnv", "Statistics",
+    "is_plain", "joined", "merged", "reshaped", "rows_of",
+]  # fmt: skip
