@@ -9,13 +9,14 @@ from functools import partial
 from statistics import median
 from time import perf_counter
 
+from reactorlib import ExecutorName
 from reactorlib.gymnasium import ReactorVectorEnv
 from reactorlib.tool import standard_output
 from workloads import environment
 
 STEPS = ("busy:2us", "busy:8us", "busy:30us", "busy:200us", "busy:2ms")
 COUNTS = (2, 4, 16, 64)
-CHOICES = ("inline", "processes", None)
+CHOICES: tuple[ExecutorName | None, ...] = ("inline", "processes", None)
 TURN_S, TURNS = 0.1, 8  # the length of a turn, and the turns of each choice in a start
 
 
@@ -26,7 +27,7 @@ def main(starts: int) -> int:
     ratios = []
     for name in STEPS:
         for n in COUNTS:
-            rounds: dict[str | None, list[float]] = {choice: [] for choice in CHOICES}
+            rounds: dict[ExecutorName | None, list[float]] = {choice: [] for choice in CHOICES}
             for _ in range(starts):
                 chosen = _start(name, n, rounds)
             speeds = {choice: median(taken) for choice, taken in rounds.items()}
@@ -37,7 +38,7 @@ def main(starts: int) -> int:
     return 0
 
 
-def _start(name: str, n: int, rounds: dict[str | None, list[float]]) -> str:
+def _start(name: str, n: int, rounds: dict[ExecutorName | None, list[float]]) -> str:
     """Add the rounds per second of each turn. Returns the executor that was chosen."""
     vectors = {
         choice: ReactorVectorEnv([partial(environment.make, name, {})] * n, executor=choice) for choice in CHOICES

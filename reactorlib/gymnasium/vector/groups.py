@@ -18,6 +18,7 @@ from reactorlib.gymnasium.vector.layout import Lease, put_rows
 from reactorlib.gymnasium.vector.reactors import Environments, Fault, Remote, packed, unpacked
 from reactorlib.gymnasium.vector.share import Setup
 from reactorlib.transport.batch import batch
+from reactorlib.worker.options import ExecutorName
 
 ELSEWHERE = "If that is the cause, give caller_steps=False and no executor='inline': then other processes step all"
 
@@ -33,7 +34,7 @@ class Groups:
     """
 
     def __init__(
-        self, setup: Setup, executor: str, method: str | None, caller_steps: bool, whole: Callable[[], object]
+        self, setup: Setup, executor: ExecutorName, method: str | None, caller_steps: bool, whole: Callable[[], object]
     ) -> None:
         layout, self.whole, self.first = setup.layout, whole, 0
         self._bounds, self.is_apart, self._caller_steps = setup.bounds, setup.apart, caller_steps

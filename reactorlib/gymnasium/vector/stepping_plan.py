@@ -22,6 +22,7 @@ from reactorlib.executors.start_method import choose_start_method, forking_knowi
 from reactorlib.gymnasium.vector.calling_thread import CallingThread, calling_thread
 from reactorlib.gymnasium.vector.layout import is_plain
 from reactorlib.gymnasium.vector.reactors import packed, unpacked
+from reactorlib.worker.options import ExecutorName
 
 TRIED_NS = 4_000_000  # the time in which steps are timed
 FEWEST, MOST = 4, 400  # bounds of the number of timed steps
@@ -44,7 +45,7 @@ class Cost(NamedTuple):
 class SteppingPlan(NamedTuple):
     """Where the environments are stepped, and why. `step_ns` is the measured time of a step, None if not measured."""
 
-    executor: str
+    executor: ExecutorName
     workers: int
     reason: str
     step_ns: int | None = None
@@ -53,7 +54,7 @@ class SteppingPlan(NamedTuple):
 class Wanted(NamedTuple):
     """The frame of a plan: what the caller asks for, and what this process and thread allow."""
 
-    executor: str | None  # None: it is to be chosen
+    executor: ExecutorName | None  # None: it is to be chosen
     method: str | None  # by which processes start
     most: int  # workers
     caller_steps: bool  # beside other workers
@@ -73,7 +74,12 @@ class Wanted(NamedTuple):
 
 
 def wanted(
-    n: int, executor: str | None, workers: Any, caller_steps: bool | None, method: str | None, max_concurrency: Any
+    n: int,
+    executor: ExecutorName | None,
+    workers: Any,
+    caller_steps: bool | None,
+    method: str | None,
+    max_concurrency: Any,
 ) -> Wanted:
     """The frame of a plan for `n` environments, by arguments of ReactorVectorEnv."""
     if executor is None and (workers is not None or caller_steps is not None or method is not None):

@@ -33,6 +33,7 @@ from reactorlib.gymnasium.vector.layout import Layout
 from reactorlib.gymnasium.vector.share import Setup, Share
 from reactorlib.gymnasium.vector.statistics import Statistics, TimedGroups, TimedShare, statistics_of
 from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, wanted
+from reactorlib.worker.options import ExecutorName
 
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 
@@ -83,7 +84,7 @@ class ReactorVectorEnv(CalledVectorEnv):
         *,
         workers: int | None = None,
         caller_steps: bool | None = None,
-        executor: str | None = None,
+        executor: ExecutorName | None = None,
         start_method: str | None = None,
         seeds: str = "consecutive",
         statistics: bool = False,
