@@ -48,7 +48,7 @@ ROOMS = ("tag", "errors", "cpus", "tool", "transport", "declaration", "elaborati
          "executors", "mpi", "view", "program", "execution", "runtime", "exploration", "session", "lf",
          "gymnasium", "cli", "__main__")  # fmt: skip
 # The rooms of the front end to Gymnasium, in the same way. Another room imports what one exports, no module of it.
-OF_GYMNASIUM = ("isolation", "saving", "vector", "contract", "pool")
+OF_GYMNASIUM = ("isolation", "saving", "vector", "contract", "evaluation", "pool")
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
 

@@ -1,10 +1,11 @@
 """Gymnasium vector environments on reactors: a front end on top of sessions. The kernel knows nothing of it.
 
 Each package is a room, and others use what it exports. A room may import those before it: `isolation`, `saving`,
-`vector`, `contract`, `pool`. Start with `vector/`.
+`vector`, `contract`, `evaluation`, `pool`. Start with `vector/`.
 """
 
 from reactorlib.gymnasium.contract import check_vector_env
+from reactorlib.gymnasium.evaluation import Difference, Episode, EpisodeRow, Evaluation, evaluate
 from reactorlib.gymnasium.isolation import Finding, Isolation, check_isolation
 from reactorlib.gymnasium.parallel_agents import ReactorAgentsVectorEnv
 from reactorlib.gymnasium.pool import ReactorPool, ReplayError
@@ -13,7 +14,11 @@ from reactorlib.gymnasium.saving import ResumeError
 from reactorlib.gymnasium.vector import EnvironmentTimeoutError, ReactorVectorEnv, Statistics
 
 __all__ = [
+    "Difference",
     "EnvironmentTimeoutError",
+    "Episode",
+    "EpisodeRow",
+    "Evaluation",
     "Finding",
     "Isolation",
     "ReactorAgentsVectorEnv",
@@ -24,6 +29,7 @@ __all__ = [
     "Statistics",
     "check_isolation",
     "check_vector_env",
+    "evaluate",
     "make_vec",
     "register",
 ]

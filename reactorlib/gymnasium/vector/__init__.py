@@ -6,13 +6,13 @@ of data.
 
 from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.vector.infos import Info, merged
-from reactorlib.gymnasium.vector.layout import is_plain, joined, reshaped, rows_of
+from reactorlib.gymnasium.vector.layout import ARRAYS, is_plain, joined, reshaped, rows_of
 from reactorlib.gymnasium.vector.listed_env import ListedVectorEnv
 from reactorlib.gymnasium.vector.share import NOT_GIVEN
 from reactorlib.gymnasium.vector.statistics import Statistics
 from reactorlib.gymnasium.vector.vector_env import ReactorVectorEnv
 
 __all__ = [
-    "NOT_GIVEN", "EnvironmentTimeoutError", "Info", "ListedVectorEnv", "ReactorVectorEnv", "Statistics",
+    "ARRAYS", "NOT_GIVEN", "EnvironmentTimeoutError", "Info", "ListedVectorEnv", "ReactorVectorEnv", "Statistics",
     "is_plain", "joined", "merged", "reshaped", "rows_of",
 ]  # fmt: skip

@@ -24,7 +24,12 @@ ELSEWHERE = "If that is the cause, give caller_steps=False and no executor='inli
 
 
 class EnvironmentTimeoutError(multiprocessing.TimeoutError, TimeoutError):
-    """A wait took longer than the caller allows: AsyncVectorEnv raises the one, everybody else the other."""
+    """A wait took longer than the caller allows: AsyncVectorEnv raises the one, everybody else the other.
+
+    `environments` are the numbers of those that are being called.
+    """
+
+    environments: Sequence[int] = ()
 
 
 class Groups:
@@ -128,10 +133,12 @@ class Groups:
             replies: list[Any] = self._running.finish(timeout)
         except TimeoutError as error:
             where = [int(row) + self.first for row in self.arrays.inside if row >= 0]
-            raise EnvironmentTimeoutError(
+            late = EnvironmentTimeoutError(
                 f"The call to `{self._what}_wait` has timed out after {timeout} second(s): it waits for "
                 f"{numbers_of(where) if where else 'workers'}"
-            ) from error
+            )
+            late.environments = where
+            raise late from error
         except WorkerError as error:
             raise self._told(error) from error
         return replies
@@ -142,6 +149,8 @@ class Groups:
         for share, result in enumerate(results):
             if isinstance(result, Fault):
                 where = self._where(share, result.environment)
+                one = result.environment
+                result.error.__dict__["environments"] = [self.first + one] if one >= 0 else []
                 result.error.add_note(f"in {where} of {self.whole()}, in `{self._what}`")
                 obstacle = calling_thread().obstacle if share == 0 and self._caller_steps else None
                 if obstacle is not None:
@@ -164,7 +173,10 @@ class Groups:
         share = None if error.worker is None else error.worker - (0 if self.remote[0] is False else 1)
         if share is None or not 0 <= share < len(self.remote):
             return error
-        return WorkerError(f"{self._where(share, int(self.arrays.inside[share]))}, in `{self._what}`: {error}")
+        inside = int(self.arrays.inside[share])
+        told = WorkerError(f"{self._where(share, inside)}, in `{self._what}`: {error}")
+        told.__dict__["environments"] = [self.first + inside] if inside >= 0 else []
+        return told
 
     def _where(self, share: int, inside: int) -> str:
         """The environment of a share that is being called, or all of them."""

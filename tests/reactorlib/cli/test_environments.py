@@ -17,6 +17,17 @@ def test_seeds_that_share_streams_are_named_and_end_with_1(call):
     assert call("seeds", "-1", "--envs", "16").code == 2
 
 
+def test_runners_of_rllib_share_streams_within_a_run(call):
+    done = call("seeds", "0", "--envs", "8", "--rule", "rllib", "--runners", "2", "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["overlaps"] == [
+        {"one": "runner 1 of seed 0", "other": "runner 2 of seed 0", "streams": 7}
+    ]
+    assert call("seeds", "0", "8", "--envs", "8", "--rule", "rllib").code == 0
+    assert call("seeds", "0", "1", "--envs", "4", "--rule", "stable-baselines3").code == 1
+    assert call("seeds", "0", "--envs", "4", "--runners", "2").code == 2
+
+
 CULPRITS = "tests/reactorlib/gymnasium/culprits.py"
 
 

@@ -39,3 +39,23 @@ def test_an_environment_runner_samples_the_same() -> None:
     assert not isinstance(theirs, ReactorVectorEnv)
     assert len(wanted) > 4
     assert difference(found, wanted, "episodes") is None
+
+
+def seeds_of_runner(worker: int, seed: int | None) -> list[int]:
+    config = (
+        PPOConfig()
+        .environment("CartPole-v1")
+        .env_runners(num_env_runners=0, num_envs_per_env_runner=8)
+        .debugging(seed=seed)
+    )
+    runner = SingleAgentEnvRunner(config=config, worker_index=worker)
+    runner.sample(num_timesteps=8, random_actions=True)
+    seeds = [int(env.unwrapped.np_random_seed) for env in runner.env.unwrapped.envs]
+    runner.stop()
+    return seeds
+
+
+def test_two_runners_share_streams_as_the_command_says() -> None:
+    assert seeds_of_runner(1, 0) == list(range(1, 9))
+    assert seeds_of_runner(2, 0) == list(range(2, 10))
+    assert not {*seeds_of_runner(1, None)} & {*seeds_of_runner(2, None)}

@@ -11,9 +11,11 @@ pytest.importorskip("stable_baselines3")
 
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from reactorlib.gymnasium import evaluate
 from reactorlib.gymnasium.contract import difference, probes
 from reactorlib.gymnasium.sb3 import ReactorVecEnv
 from reactorlib.gymnasium.seeding import seeds_of
@@ -102,3 +104,30 @@ def test_what_dummy_vec_env_takes_is_taken(options: dict[str, Any]) -> None:
         with pytest.raises(IndexError):
             env.get_attr("number", indices=3)
     ours.close()
+
+
+def test_two_runs_with_neighbouring_seeds_share_streams_as_the_command_says() -> None:
+    one, other = (make_vec_env("CartPole-v1", 8, seed=seed).seed(seed) for seed in (0, 1))
+    assert len({*one} & {*other}) == 7
+
+
+@pytest.mark.parametrize("kind", ["PPO", "DQN"])
+def test_the_rows_of_a_policy_do_not_depend_on_the_number_of_environments(kind: str) -> None:
+    import stable_baselines3
+
+    model = getattr(stable_baselines3, kind)("MlpPolicy", "CartPole-v1", seed=1, device="cpu")
+
+    def policy(observations: Any) -> Any:
+        return model.predict(observations, deterministic=True)[0]
+
+    one = evaluate("CartPole-v1", policy, 12, envs=1, policy_batch=1)
+    assert one.errors == 0
+    assert evaluate("CartPole-v1", policy, 12, envs=5, workers=2, policy_batch=1) == one
+
+
+def test_the_first_row_is_what_evaluate_policy_returns() -> None:
+    model = PPO("MlpPolicy", "CartPole-v1", seed=1, device="cpu")
+    env = make_vec_env("CartPole-v1", 1, seed=3)
+    theirs = evaluate_policy(model, env, 1, return_episode_rewards=True)
+    ours = evaluate("CartPole-v1", lambda seen: model.predict(seen, deterministic=True)[0], seeds=[3], envs=1)
+    assert ([ours.rows[0].episode_return], [ours.rows[0].length]) == theirs

@@ -1,0 +1,138 @@
+"""The result of an evaluation: a row for each episode, what they say together, and where two results differ."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+TERMINATED, TRUNCATED, ERROR, TIMEOUT = "terminated", "truncated", "error", "timeout"
+_Z = 1.96  # of a normal distribution, for 95 %
+
+
+class EpisodeRow(NamedTuple):
+    """One episode. `episode_return` is the sum of rewards: until the error, or None after a timeout.
+
+    `success` is what the last info says under `is_success` or `success`, or None. `first_observation` is a digest, or
+    None where there was none. `ended` is "terminated", "truncated", "error" or "timeout", and `error` tells more.
+    """
+
+    index: int
+    seed: int
+    length: int
+    episode_return: float | None
+    success: bool | None
+    first_observation: str | None
+    ended: str
+    error: str | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the episode ended by itself or by a limit of steps."""
+        return self.ended in (TERMINATED, TRUNCATED)
+
+
+class Difference(NamedTuple):
+    """An episode of which two evaluations have different rows. A row is None where one of them lacks it."""
+
+    index: int
+    one: EpisodeRow | None
+    other: EpisodeRow | None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that differ."""
+        if self.one is None or self.other is None:
+            return EpisodeRow._fields
+        pairs = zip(EpisodeRow._fields, self.one, self.other, strict=True)
+        return tuple(name for name, a, b in pairs if not _alike(a, b))
+
+    def __str__(self) -> str:
+        if self.one is None or self.other is None:
+            return f"episode {self.index}: only one of them has it"
+        return f"episode {self.index}: " + ", ".join(
+            f"{name} {getattr(self.one, name)} and {getattr(self.other, name)}" for name in self.fields
+        )
+
+
+class Evaluation(NamedTuple):
+    """The rows of an evaluation, in the order of their indices. Failed episodes are rows without a part in the mean."""
+
+    rows: tuple[EpisodeRow, ...]
+
+    @property
+    def returns(self) -> list[float]:
+        """The returns of complete episodes."""
+        return [row.episode_return for row in self.rows if row.is_complete and row.episode_return is not None]
+
+    @property
+    def errors(self) -> int:
+        """The number of episodes that raised, timed out, or whose process died."""
+        return sum(not row.is_complete for row in self.rows)
+
+    @property
+    def mean_return(self) -> float:
+        """The mean return of complete episodes, NaN if there are none."""
+        return statistics.fmean(self.returns) if self.returns else math.nan
+
+    @property
+    def half_width(self) -> float:
+        """The half width of the 95 % confidence interval of the mean return, NaN for less than two episodes."""
+        found = self.returns
+        return _quantile(len(found) - 1) * statistics.stdev(found) / len(found) ** 0.5 if len(found) > 1 else math.nan
+
+    @property
+    def success_rate(self) -> float | None:
+        """The part of complete episodes that succeeded, of those whose infos say so. None if no info does."""
+        said = [row.success for row in self.rows if row.is_complete and row.success is not None]
+        return sum(said) / len(said) if said else None
+
+    def differences(self, other: Evaluation) -> list[Difference]:
+        """The episodes whose rows are not the same in both, in the order of their indices."""
+        mine, theirs = ({row.index: row for row in one.rows} for one in (self, other))
+        pairs = (Difference(index, mine.get(index), theirs.get(index)) for index in sorted({*mine, *theirs}))
+        return [pair for pair in pairs if pair.fields]
+
+    def compare(self, other: Evaluation) -> str:
+        """Which rows differ and by how much, in a few lines."""
+        found, n = self.differences(other), max(len(self.rows), len(other.rows))
+        if not found:
+            return f"all {n} rows are equal"
+        apart = [abs(a - b) for a, b in map(_returns, found) if a is not None and b is not None]
+        first_seen = sum("first_observation" in one.fields for one in found)
+        lines = [
+            f"{len(found)} of {n} rows differ, {first_seen} of them from the first observation on",
+            f"mean return {self.mean_return:.6g} and {other.mean_return:.6g}; "
+            f"the returns of an episode are up to {max(apart, default=math.nan):.6g} apart",
+        ]
+        return "\n".join([*lines, *map(str, found[:3])])
+
+    def __str__(self) -> str:
+        success = "" if self.success_rate is None else f", success {100 * self.success_rate:.1f} %"
+        interval = f"{self.mean_return:.6g} ± {self.half_width:.3g} (95 %)"
+        return f"mean return {interval}{success}, {len(self.rows)} episodes, {self.errors} failed"
+
+
+def evaluation_of(rows: Sequence[EpisodeRow]) -> Evaluation:
+    """The evaluation that has these rows, which may come in any order."""
+    return Evaluation(tuple(sorted(rows)))
+
+
+def _returns(pair: Difference) -> tuple[float | None, float | None]:
+    one, other = pair.one, pair.other
+    return (one and one.episode_return), (other and other.episode_return)
+
+
+def _alike(one: object, other: object) -> bool:
+    return one == other or (one != one and other != other)  # NaN is NaN
+
+
+def _quantile(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher.
+
+    >>> round(_quantile(5), 2), round(_quantile(99), 3)
+    (2.56, 1.984)
+    """
+    z = _Z
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
