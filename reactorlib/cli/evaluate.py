@@ -4,9 +4,10 @@ ENV is the id of an environment of Gymnasium, module:Env-v0, module:function or 
 function of module:function or file.py:function. It gets a batch of observations and returns a batch of actions. Episode
 k has the seed k, and an environment of its own. An episode that raises or hangs is a row as well.
 
-With -o FILE, the rows are lines of JSON after a header with versions. They are the same for any --envs and --workers, if
-the environment depends on its seed and actions alone and the policy computes each row by itself. So `diff` shows whether
-a score depends on the number of environments. If it does, try --policy-batch 1, then check-isolation.
+With -o FILE, the rows are lines of JSON after a header with versions. They do not depend on --envs and --workers. That
+needs an environment that depends on its seed and actions alone, and a policy that computes each row by itself. So
+`diff` shows whether a score depends on the number of environments. If it does, try --policy-batch 1, then
+check-isolation.
 
 The last line is the mean return with its 95 % confidence interval, and the number of episodes that failed. The exit
 code is 1 if there are such.
@@ -23,10 +24,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -48,7 +49,7 @@ ARGUMENTS = [
     option("--executor", choices=("processes", "threads", "inline"), help="how they are stepped (default: what pays)"),
     option("--policy-batch", type=count_option, metavar="N", help="always give the policy N rows (default: all)"),
     option("--max-steps", type=count_option, metavar="N", help="truncate an episode after these (default: never)"),
-    option("--step-limit", type=time_option, metavar="TIME", help="end an episode whose call takes longer, such as 30s"),
+    option("--step-limit", type=time_option, metavar="TIME", help="end an episode whose call takes longer, as 30s"),
     option("--reuse", action="store_true", help="keep an environment for several episodes: see how it resets"),
     option("--isolate", choices=("generators", "processes"), help="as of ReactorVectorEnv"),
     option("-o", "--output", metavar="FILE", help="write the rows to this file"),
@@ -61,8 +62,7 @@ def run(options: argparse.Namespace) -> Result:
     """Play the episodes."""
     from reactorlib.gymnasium.evaluation import evaluate  # for this command only, as it needs Gymnasium
 
-    with _misuse(options.env):
-        _imported(options.env)
+    _named(options.env)
     policy = _policy(options.policy)
     given = {"executor": options.executor} if options.executor else {}
     limit_s = options.step_limit / SEC if options.step_limit else None
@@ -90,14 +90,14 @@ def _file(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[Any], No
         yield (), lambda _row: None
         return
     head = file.header(**{name: getattr(options, name) for name in _FACTS})
-    if os.path.exists(path):
+    if Path(path).exists():
         if not options.resume:
             raise UsageError(f"{path} exists: --resume completes it")
         rows = list(_rows_of(path, head))
     check_writable(path)
     file.write(path, head, rows)
-    done = [row for row in rows if row.index < options.episodes]
-    with open(path, "a", encoding="utf-8") as appended:
+    done = [row for row in rows if row.episode < options.episodes]
+    with Path(path).open("a", encoding="utf-8") as appended:
 
         def keep(row: Any) -> None:
             rows.append(row)
@@ -123,24 +123,21 @@ def _rows_of(path: str, head: dict[str, Any]) -> Any:
 
 
 def _policy(name: str) -> Any:
-    from reactorlib.gymnasium.isolation.server import maker
-
     place, colon, attribute = name.rpartition(":")
     if not colon:
         raise UsageError(f"--policy wants module:function or file.py:function, got {name!r}")
-    _imported(name)
-    policy = maker(name)
+    policy = _named(name)
     if getattr(policy, "keywords", None) == {} and policy.args == (attribute,):  # that of an environment's id
         raise UsageError(f"{place} has no function {attribute!r}")
     return policy
 
 
-def _imported(name: str) -> None:
-    """Import what a name names. Raises UsageError where that fails."""
+def _named(name: str) -> Any:
+    """The function of this name, or one that makes the environment of this id. UsageError if it has no module."""
     from reactorlib.gymnasium.isolation.server import maker
 
     try:
-        maker(name)
+        return maker(name)
     except (Exception, SystemExit) as error:
         raise UsageError(user_module.failure(name.rpartition(":")[0], error)) from error
 
@@ -148,14 +145,14 @@ def _imported(name: str) -> None:
 @contextmanager
 def _misuse(env: str) -> Iterator[None]:
     """Turn the errors of an environment that does not exist, and of options that do not fit, into one of the call."""
-    import gymnasium
-
     try:
         yield
-    except (gymnasium.error.Error, RunError) as error:
+    except RunError as error:
         raise UsageError(f"{env}: {error}") from error
-    except ValueError as error:
-        if str(error).startswith("`"):  # the name of an argument of `evaluate`, with which the complaint begins
+    except Exception as error:
+        if type(error).__module__ == "gymnasium.error":  # it has no such id
+            raise UsageError(f"{env}: {error}") from error
+        if isinstance(error, ValueError) and str(error).startswith("`"):  # the name of an argument of `evaluate`
             raise UsageError(str(error)) from error
         raise
 

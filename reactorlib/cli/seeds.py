@@ -11,8 +11,8 @@ Libraries seed in these ways, as found by running them:
   rllib               7 of 8 by runners 1 and 2      8: runner 2 of run 0 is runner 1 of run 1 (2.60)
   spawn               nothing                        nothing
 
-RLlib gives runner w the seed of its config + w, and Gymnasium gives environment i of it that seed + i. Without a seed in
-the config, nothing is shared.
+RLlib gives runner w the seed of its config + w, and Gymnasium gives environment i of it that seed + i. Without a seed
+in the config, nothing is shared.
 
 The exit code is 1 if streams are shared.
 

@@ -59,12 +59,12 @@ def evaluate(
     on_row: OnRow | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Play episodes with a policy, up to `envs` at the same time. Returns a row for each, in the order of their indices.
+    """Play episodes with a policy, up to `envs` at the same time. Returns a row for each, in order.
 
     Episode k has the seed k, or `seeds[k]`, wherever it runs, and an environment of its own. `make_env` makes it, and
     may be a name such as "CartPole-v1" or "file.py:make_env". There are 100 `episodes`, or as many as seeds. Its row
-    is the same for any `envs` and `workers` if the environment depends on its seed and actions alone, and the policy
-    computes each row by itself.
+    does not depend on `envs` and `workers`. That needs an environment that depends on its seed and actions alone, and a
+    policy that computes each row by itself.
 
     `policy` gets a batch of observations, a row for each running episode, and returns a batch of actions. If it has a
     parameter `episodes`, it also gets a list with an `Episode` for each row, whose `state` it may set. With
@@ -106,12 +106,12 @@ def evaluate(
     if is_apart:
         options |= {"executor": "processes", "caller_steps": False}
     play = _Play(slot, policy, like[2:], policy_batch, step_limit_s, on_row)
-    play.rows = {row.index: row for row in done}
+    play.rows = {row.episode: row for row in done}
     play.waiting.extend(Episode(k, seed) for k, seed in enumerate(chosen) if k not in play.rows)
     while play.waiting:
         n = min(envs, len(play.waiting))
         play.vector(ReactorVectorEnv([slot] * n, workers=n if is_apart else workers, **options), refill=not is_apart)
-    return evaluation_of([row for index, row in play.rows.items() if index < len(chosen)])
+    return evaluation_of([row for number, row in play.rows.items() if number < len(chosen)])
 
 
 def _named(name: str) -> Any:
@@ -166,7 +166,8 @@ class _Play:
 
     def _begin(self, first: bool) -> Any:
         """Give episodes to slots that have none: several at a time while many wait."""
-        n, seeds = len(self._queues), [None] * len(self._queues)
+        n = len(self._queues)
+        seeds: list[Any] = [None] * n
         mask = np.zeros(n, np.bool_)
         for slot, queue in enumerate(self._queues):
             count = 1 if self._is_single else max(1, len(self.waiting) // (2 * n))
@@ -209,7 +210,7 @@ class _Play:
                 queue[0].began = self._round
 
     def _keep(self, row: EpisodeRow) -> None:
-        self.rows[row.index] = row
+        self.rows[row.episode] = row
         if self._on_row is not None:
             self._on_row(row)
 
@@ -245,7 +246,7 @@ class _Play:
         if batches == [list(range(n))]:
             return lambda observations: self._acted(observations, told[0])
         place = {slot: at for at, slot in enumerate(running)}
-        filled = [place.get(slot, 0) for slot in range(n)]  # what an idle slot is sent does not matter
+        filled = [place.get(slot, 0) for slot in range(n)]  # an idle slot ignores its action
 
         def act(observations: Any) -> Any:
             space, actions = self._observation_space, self._action_space
@@ -285,4 +286,5 @@ def _rows(space: Any, batch: Any, n: int, chosen: Sequence[int]) -> Any:
 
 
 def _batch(space: Any, rows: Sequence[Any]) -> Any:
-    return concatenate(space, rows, create_empty_array(space, len(rows)))
+    empty: Any = create_empty_array(space, len(rows))
+    return concatenate(space, rows, empty)

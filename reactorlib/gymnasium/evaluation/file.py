@@ -7,7 +7,6 @@ replaced by one with the rows in order.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 from collections.abc import Iterable
@@ -39,7 +38,7 @@ def write(path: str, head: dict[str, Any], rows: Iterable[EpisodeRow]) -> None:
     """Replace the file, as a whole."""
     half = Path(f"{path}.half")
     half.write_text("".join(line(one) for one in (head, *(row._asdict() for row in rows))), encoding="utf-8")
-    os.replace(half, path)
+    half.replace(path)
 
 
 def read(path: str) -> tuple[dict[str, Any], Evaluation]:

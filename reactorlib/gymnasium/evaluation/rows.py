@@ -18,7 +18,7 @@ class EpisodeRow(NamedTuple):
     None where there was none. `ended` is "terminated", "truncated", "error" or "timeout", and `error` tells more.
     """
 
-    index: int
+    episode: int
     seed: int
     length: int
     episode_return: float | None
@@ -36,7 +36,7 @@ class EpisodeRow(NamedTuple):
 class Difference(NamedTuple):
     """An episode of which two evaluations have different rows. A row is None where one of them lacks it."""
 
-    index: int
+    episode: int
     one: EpisodeRow | None
     other: EpisodeRow | None
 
@@ -50,14 +50,14 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         if self.one is None or self.other is None:
-            return f"episode {self.index}: only one of them has it"
-        return f"episode {self.index}: " + ", ".join(
+            return f"episode {self.episode}: only one of them has it"
+        return f"episode {self.episode}: " + ", ".join(
             f"{name} {getattr(self.one, name)} and {getattr(self.other, name)}" for name in self.fields
         )
 
 
 class Evaluation(NamedTuple):
-    """The rows of an evaluation, in the order of their indices. Failed episodes are rows without a part in the mean."""
+    """The rows of an evaluation, in the order of their episodes. Failed episodes have no part in the mean."""
 
     rows: tuple[EpisodeRow, ...]
 
@@ -89,9 +89,9 @@ class Evaluation(NamedTuple):
         return sum(said) / len(said) if said else None
 
     def differences(self, other: Evaluation) -> list[Difference]:
-        """The episodes whose rows are not the same in both, in the order of their indices."""
-        mine, theirs = ({row.index: row for row in one.rows} for one in (self, other))
-        pairs = (Difference(index, mine.get(index), theirs.get(index)) for index in sorted({*mine, *theirs}))
+        """The episodes whose rows are not the same in both, in the order of their episodes."""
+        mine, theirs = ({row.episode: row for row in one.rows} for one in (self, other))
+        pairs = (Difference(number, mine.get(number), theirs.get(number)) for number in sorted({*mine, *theirs}))
         return [pair for pair in pairs if pair.fields]
 
     def compare(self, other: Evaluation) -> str:
@@ -101,10 +101,10 @@ class Evaluation(NamedTuple):
             return f"all {n} rows are equal"
         apart = [abs(a - b) for a, b in map(_returns, found) if a is not None and b is not None]
         first_seen = sum("first_observation" in one.fields for one in found)
+        means, most = f"{self.mean_return:.6g} and {other.mean_return:.6g}", max(apart, default=math.nan)
         lines = [
             f"{len(found)} of {n} rows differ, {first_seen} of them from the first observation on",
-            f"mean return {self.mean_return:.6g} and {other.mean_return:.6g}; "
-            f"the returns of an episode are up to {max(apart, default=math.nan):.6g} apart",
+            f"mean return {means}; the returns of an episode are up to {most:.6g} apart",
         ]
         return "\n".join([*lines, *map(str, found[:3])])
 
@@ -132,7 +132,7 @@ def _quantile(freedom: int) -> float:
     """The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher.
 
     >>> round(_quantile(5), 2), round(_quantile(99), 3)
-    (2.56, 1.984)
+    (2.55, 1.984)
     """
     z = _Z
     return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)

@@ -1,7 +1,7 @@
 """A slot of an evaluation: an environment that plays episodes one after the other, and reports each one when it ends.
 
-It lives where its worker is. Within one step it ends an episode and begins the next. What the caller learns of an
-episode is a row in `info["rows"]`, so that no other infos travel.
+It lives where its worker is. Within one step it ends an episode and begins the next. The caller learns of an episode
+by its row in `info["rows"]`. No other infos travel.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Slot(gymnasium.Env[Any, Any]):
     def _begun(self, rows: list[tuple[Any, ...]]) -> tuple[Any, dict[str, Any]]:
         """Begin the next episode that does not fail at once. Returns an observation and the rows of ended ones."""
         self._is_idle = True
-        for self._index, self._seed in self._episodes:
+        for self._number, self._seed in self._episodes:  # noqa: B020
             self._length, self._return, self._first = 0, 0.0, None
             try:
                 if self._env is None:
@@ -98,7 +98,7 @@ class Slot(gymnasium.Env[Any, Any]):
         return self._observation, {"rows": [tuple(row) for row in rows]} if rows else {}
 
     def _row(self, ended: str, success: bool | None = None, error: str | None = None) -> EpisodeRow:
-        return EpisodeRow(self._index, self._seed, self._length, self._return, success, self._first, ended, error)
+        return EpisodeRow(self._number, self._seed, self._length, self._return, success, self._first, ended, error)
 
     def _failed(self, error: Exception) -> EpisodeRow:
         """The row of an episode that raised. Nothing is known of its environment, so another one is made."""

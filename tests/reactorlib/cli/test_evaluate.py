@@ -89,8 +89,8 @@ def test_an_interrupted_evaluation_keeps_what_has_ended_and_is_completed(call, f
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "--resume" in said
-    assert [json.loads(line)["index"] for line in part.read_text().splitlines()[1:]] == [0, 1, 2, 3, 4, 5]
-    part.write_text(part.read_text() + '{"index": 6, "se')  # as a process that was killed leaves it
+    assert [json.loads(line)["episode"] for line in part.read_text().splitlines()[1:]] == [0, 1, 2, 3, 4, 5]
+    part.write_text(part.read_text() + '{"episode": 6, "se')  # as a process that was killed leaves it
     assert call(*of(file, "-o", str(part), "--resume")).code == 0
     assert call(*of(file, "-o", str(whole))).code == 0
     assert part.read_bytes() == whole.read_bytes()

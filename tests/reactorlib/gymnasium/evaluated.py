@@ -4,8 +4,9 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -179,8 +180,8 @@ class Evaluated(NamedTuple):
 
     make: Callable[[], Any]
     policy: Callable[..., Any]
-    options: dict[str, Any] = {}
-    refused: dict[str, str] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
+    refused: Mapping[str, str] = MappingProxyType({})
 
 
 def _discrete(count: int) -> Callable[..., Any]:

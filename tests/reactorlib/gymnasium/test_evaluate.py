@@ -39,7 +39,7 @@ def agree(name: str, episodes: int, envs: Sequence[int], workers: Sequence[int],
             else:
                 found[executor, n, count] = evaluate(make, policy, episodes, n, count, executor=executor, **options)
     first = next(iter(found.values()))
-    assert [row.index for row in first.rows] == list(range(episodes))
+    assert [row.episode for row in first.rows] == list(range(episodes))
     assert {key: first.compare(one) for key, one in found.items() if one != first} == {}
 
 
@@ -71,7 +71,7 @@ def test_a_row_is_what_a_loop_of_one_environment_sees() -> None:
 
 def test_seeds_are_those_that_are_given() -> None:
     rows = evaluate("CartPole-v1", leaning, seeds=[5, 5, 9], envs=2).rows
-    assert [(row.index, row.seed) for row in rows] == [(0, 5), (1, 5), (2, 9)]
+    assert [(row.episode, row.seed) for row in rows] == [(0, 5), (1, 5), (2, 9)]
     assert rows[0][2:] == rows[1][2:]
     with pytest.raises(ValueError, match="3 seeds"):
         evaluate("CartPole-v1", leaning, 2, seeds=[5, 5, 9])
@@ -79,7 +79,7 @@ def test_seeds_are_those_that_are_given() -> None:
 
 def test_what_fails_is_a_row() -> None:
     rows = evaluate(evaluated.Raises, of, 9, envs=4).rows
-    assert [row.index for row in rows if row.ended == "error"] == [4, 7]
+    assert [row.episode for row in rows if row.ended == "error"] == [4, 7]
     assert rows[4].length == 0
     assert rows[4].first_observation is None
     assert rows[4].error is not None
@@ -90,7 +90,7 @@ def test_what_fails_is_a_row() -> None:
 
 def test_what_hangs_is_a_row_and_its_process_is_killed() -> None:
     found = evaluate(evaluated.Hangs, of, 11, envs=3, workers=2, step_limit_s=0.5)
-    assert [(row.index, row.length, row.episode_return) for row in found.rows if row.ended == "timeout"] == [
+    assert [(row.episode, row.length, row.episode_return) for row in found.rows if row.ended == "timeout"] == [
         (7, 1, None), (9, 0, None)
     ]  # fmt: skip
     assert found.errors == 3  # with the one that has no start
@@ -234,7 +234,7 @@ def test_rows_that_are_done_are_kept_and_others_are_told_when_they_end() -> None
     told: list[EpisodeRow] = []
     again = evaluate(evaluated.Arm, of, 10, envs=3, done=whole.rows[2:7], on_row=told.append)
     assert again == whole
-    assert sorted(row.index for row in told) == [0, 1, 7, 8, 9]
+    assert sorted(row.episode for row in told) == [0, 1, 7, 8, 9]
     assert evaluate(evaluated.Arm, of, 10, done=whole.rows) == whole
 
 
@@ -259,7 +259,7 @@ def test_a_comparison_names_the_rows_and_how_far_they_are_apart() -> None:
     one = Evaluation((row(0, 1.0), row(1, 2.0), row(2, 3.0)))
     other = Evaluation((row(0, 1.0), row(1, 5.0), row(2, 3.5, seen="b")))
     assert one.compare(one) == "all 3 rows are equal"
-    assert [(pair.index, pair.fields) for pair in one.differences(other)] == [
+    assert [(pair.episode, pair.fields) for pair in one.differences(other)] == [
         (1, ("episode_return",)), (2, ("episode_return", "first_observation"))
     ]  # fmt: skip
     said = one.compare(other)
