@@ -149,6 +149,7 @@ class _Play:
 
     def _play(self, refill: bool) -> None:
         observations, infos = self._begin(first=True)
+        before: list[int] = []
         while True:
             while infos:
                 self._take(infos)
@@ -158,7 +159,8 @@ class _Play:
             running = [slot for slot, queue in enumerate(self._queues) if queue]
             if not running:
                 return
-            act = self._actor(running)
+            if running != before or self._tells:  # else they are other episodes in the same rows
+                act, before = self._actor(running), running
             while not infos:
                 actions = act(observations)
                 self._round += 1
