@@ -134,7 +134,7 @@ def _policy(name: str) -> Any:
 
 def _named(name: str) -> Any:
     """The function of this name, or one that makes the environment of this id. UsageError if it has no module."""
-    from reactorlib.gymnasium.isolation.server import maker
+    from reactorlib.gymnasium.isolation import maker
 
     try:
         return maker(name)

@@ -7,6 +7,6 @@ from reactorlib.gymnasium.isolation.play_server import maker
 from reactorlib.gymnasium.isolation.report import Finding, Isolation
 
 __all__ = [
-    "GENERATORS", "Finding", "Isolate", "Isolation", "OwnGenerators", "apart", "check_isolation", "forms", "maker", "put",
-    "states",
+    "GENERATORS", "Finding", "Isolate", "Isolation", "OwnGenerators", "apart", "check_isolation", "forms", "maker",
+    "put", "states",
 ]  # fmt: skip
