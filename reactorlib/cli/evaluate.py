@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> Result:
 @contextmanager
 def _file(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[Any], None]]]:
     """The rows that the file has, and a function that adds one. Afterwards they are in order, whatever happened."""
-    from reactorlib.gymnasium.evaluation import file
+    from reactorlib.gymnasium.evaluation import file_header, file_line, write_file
 
     path, rows = options.output, []
     if path is None:
@@ -89,32 +89,32 @@ def _file(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[Any], No
             raise UsageError("--resume needs the file of -o")
         yield (), lambda _row: None
         return
-    head = file.header(**{name: getattr(options, name) for name in _FACTS})
+    head = file_header(**{name: getattr(options, name) for name in _FACTS})
     if Path(path).exists():
         if not options.resume:
             raise UsageError(f"{path} exists: --resume completes it")
         rows = list(_rows_of(path, head))
     check_writable(path)
-    file.write(path, head, rows)
+    write_file(path, head, rows)
     done = [row for row in rows if row.episode < options.episodes]
     with Path(path).open("a", encoding="utf-8") as appended:
 
         def keep(row: Any) -> None:
             rows.append(row)
-            appended.write(file.line(row._asdict()))
+            appended.write(file_line(row._asdict()))
             appended.flush()
 
         try:
             yield done, keep
         finally:
-            file.write(path, head, sorted(rows))
+            write_file(path, head, sorted(rows))
 
 
 def _rows_of(path: str, head: dict[str, Any]) -> Any:
-    from reactorlib.gymnasium.evaluation import file
+    from reactorlib.gymnasium.evaluation import read_file
 
     try:
-        had, evaluation = file.read(path)
+        had, evaluation = read_file(path)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if other := [name for name in head if had.get(name) != head[name]]:

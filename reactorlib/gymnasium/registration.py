@@ -82,15 +82,17 @@ def _made(num_envs: int, of: str, **kwargs: Any) -> ReactorVectorEnv:
     return make_vec(of, num_envs, **kwargs)
 
 
-class _NameNotFound(gymnasium.error.NameNotFound):
+class NameNotFound(gymnasium.error.NameNotFound):
     """Gymnasium's error, with a hint where the name is one of ours: Gymnasium finds the names of the import only."""
+
+    __module__ = "gymnasium.error"  # the place where it is found from now on, also by pickle
 
     def __init__(self, text: str = "") -> None:
         hint = " An environment of a later registration is found after reactorlib.gymnasium.register(ID)."
         super().__init__(text + (hint if f"in namespace {NAMESPACE}." in text else ""))
 
 
-gymnasium.error.NameNotFound = _NameNotFound  # type: ignore[misc, assignment]
+gymnasium.error.NameNotFound = NameNotFound  # type: ignore[misc, assignment]
 
 for _known in list(gymnasium.registry):
     if not _known.startswith(f"{NAMESPACE}/"):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import platform
-import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,31 +17,31 @@ from typing import Any
 from reactorlib.gymnasium.evaluation.rows import EpisodeRow, Evaluation, evaluation_of
 
 FORMAT = 1
-_PACKAGES = ("reactorlib", "gymnasium", "numpy", "torch", "ale_py", "mujoco")
+_PACKAGES = ("reactorlib", "gymnasium", "numpy", "torch", "ale-py", "mujoco")
 
 
-def header(**facts: Any) -> dict[str, Any]:
-    """The first line: these facts, and the versions of packages that are imported."""
+def file_header(**facts: Any) -> dict[str, Any]:
+    """The first line: these facts, and the versions of packages that are installed."""
     versions = {"python": platform.python_version()}
     for name in _PACKAGES:
-        if name in sys.modules:
+        with suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
     return {"evaluation": FORMAT, **facts, "versions": versions}
 
 
-def line(record: dict[str, Any]) -> str:
+def file_line(record: dict[str, Any]) -> str:
     """A line of the file."""
     return json.dumps(record) + "\n"
 
 
-def write(path: str, head: dict[str, Any], rows: Iterable[EpisodeRow]) -> None:
+def write_file(path: str, head: dict[str, Any], rows: Iterable[EpisodeRow]) -> None:
     """Replace the file, as a whole."""
     half = Path(f"{path}.half")
-    half.write_text("".join(line(one) for one in (head, *(row._asdict() for row in rows))), encoding="utf-8")
+    half.write_text("".join(file_line(one) for one in (head, *(row._asdict() for row in rows))), encoding="utf-8")
     half.replace(path)
 
 
-def read(path: str) -> tuple[dict[str, Any], Evaluation]:
+def read_file(path: str) -> tuple[dict[str, Any], Evaluation]:
     """The header and the rows of a file, of which the last line may be cut off. Raises ValueError for other files."""
     lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
     try:
