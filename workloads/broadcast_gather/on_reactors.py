@@ -32,11 +32,11 @@ LARGE_BYTES = 4 * 2**20
 class Client(Reactor):
     """One worker."""
 
-    value = Input[Value](width=lambda parts: parts)
+    value = Input[Value]()
     ready = Output[bool]()
     reply = Output[Value]()
 
-    def __init__(self, task: Task, parts: int) -> None:  # noqa: ARG002  # the width is made of it
+    def __init__(self, task: Task, parts: int) -> None:  # noqa: ARG002  # a width is made of it
         self.task = task
 
     @reaction(startup, effects=ready)
@@ -47,17 +47,28 @@ class Client(Reactor):
     @reaction(value, effects=reply)
     def work(self, value: Input[Value], reply: Output[Value]) -> None:
         """Answer a broadcast."""
+        reply.set(self.task.copy([value.value], reply.allocate))
+
+
+class ClientOfParts(Client):
+    """One worker that receives the array in parts."""
+
+    value = Input[Value](width=lambda parts: parts)
+
+    @reaction(value, effects=Client.reply)
+    def work(self, value: Input[Value], reply: Output[Value]) -> None:
+        """Answer a broadcast."""
         reply.set(self.task.copy([part.value for part in value], reply.allocate))
 
 
-class WaitingClient(Client):
+class WaitingClient(ClientOfParts):
     """One worker whose work takes time: it keeps the array meanwhile."""
 
     received = Output[bool]()
     waited = Input[bool]()
     held: Sequence[Value]
 
-    @reaction(Client.value, effects=received)
+    @reaction(ClientOfParts.value, effects=received)
     def work(self, value: Input[Value], received: Output[bool]) -> None:
         """Begin to wait."""
         self.held = [part.value for part in value]
@@ -154,7 +165,8 @@ class BroadcastGather(Reactor):
     def __init__(self, task: Task, probe: Probe, parts: int = 1) -> None:
         self.hub = Hub(task, probe)
         self.parts = Bank(Part, parts, task, parts)
-        self.clients = Bank(WaitingClient if task.work_ns else Client, task.actors, task, parts)
+        of_parts = ClientOfParts if parts > 1 else Client  # which takes 10 % less of a round of 1 kB
+        self.clients = Bank(WaitingClient if task.work_ns else of_parts, task.actors, task, parts)
         connect(self.clients.ready, self.hub.ready)
         connect(self.hub.first, self.parts.first)
         # The next round begins a microstep later: where the array is sent, or where its parts are made of the reply.

@@ -81,7 +81,12 @@ class Task:
     @staticmethod
     def copy(parts: Sequence[Value], allocate: Allocate = np.empty) -> Value:
         """A worker's reply to an array in these parts, in memory that the backend allocates."""
-        copy: Value = allocate((sum(map(len, parts)),), parts[0].dtype)
+        first, *others = parts
+        if not others:  # as mostly
+            copy: Value = allocate(first.shape, first.dtype)
+            np.copyto(copy, first)
+            return copy
+        copy = allocate((sum(map(len, parts)),), first.dtype)
         at = 0
         for part in parts:
             np.copyto(copy[at : at + len(part)], part)
