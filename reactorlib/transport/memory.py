@@ -23,7 +23,7 @@ PAGE = mmap.PAGESIZE
 # the time. The first use takes no more than with small pages.
 HUGE_PAGE = 2 * 2**20
 ADVICE = (25, mmap.MADV_HUGEPAGE)  # Linux's MADV_COLLAPSE makes huge pages at once, the other one later if ever
-MOST_TRIES = 8  # to map memory at the beginning of a huge page
+MOST_TRIES = 3  # to map memory at the beginning of a huge page: each takes as many addresses for a moment
 ADDRESSES = 1 << 46  # for all of a process: half of what x86-64 and most ARM systems have
 
 
@@ -85,16 +85,19 @@ class Memory:
     def _mapped(self) -> mmap.mmap:
         """The mapping. If possible it begins with a huge page, as the memory itself does: the system asks for both.
 
-        No address can be given to `mmap`. But a mapping is usually put below the last one, so one of the excess helps.
+        No address can be given to `mmap`. But of two mappings as large, the second is usually put below the first one.
         """
-        excess: list[mmap.mmap] = []
-        while True:
-            made = mmap.mmap(self.fd, self.size)
+        above: list[mmap.mmap] = []
+        made = mmap.mmap(self.fd, self.size)
+        for _ in range(MOST_TRIES):
             beyond = ctypes.addressof(ctypes.c_ubyte.from_buffer(made)) % HUGE_PAGE
-            if not beyond or len(excess) == MOST_TRIES:
-                return made
+            if not beyond or self.size < 2 * HUGE_PAGE:
+                break
             made.close()
-            excess.append(mmap.mmap(-1, beyond, flags=mmap.MAP_PRIVATE))
+            with suppress(OSError):  # too few addresses
+                above.append(mmap.mmap(self.fd, (self.size - beyond) // HUGE_PAGE * HUGE_PAGE + beyond))
+            made = mmap.mmap(self.fd, self.size)
+        return made
 
     def close(self) -> None:
         """Close the descriptor; the mapping goes with its last view."""
