@@ -56,6 +56,7 @@ class Halted:
 
     def __init__(self, program: Program, options: dict[str, Any], where: int | str) -> None:
         self.place = ""  # where it waits
+        self._process = os.getpid()
         self._program, self._options, self._where, self._count = program, options, where, 0
         self._reached, self._left = threading.Event(), threading.Event()
         self.thread = threading.Thread(target=self._run)
@@ -73,7 +74,9 @@ class Halted:
     def _at(self, frame: FrameType, event: str, _argument: Any) -> None:
         code = frame.f_code
         self._count += event in ("call", "return") and f"{os.sep}reactorlib{os.sep}" in code.co_filename
-        if not self.place and self._where in (self._count, code.co_qualname):
+        if os.getpid() != self._process:  # a worker, with a copy of this
+            sys.setprofile(None)
+        elif not self.place and self._where in (self._count, code.co_qualname):
             self.place = f"{event} of {code.co_qualname}"
             self._reached.set()
             self._left.wait(PATIENCE_S)
