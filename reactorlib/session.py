@@ -77,7 +77,7 @@ class Session(Mortal):
         self._calls: set[object] = set()  # under way, at most one of which runs
         self._named: dict[tuple[str, ...], Stepper] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
-        with limited(library_threads):
+        with limited(library_threads, here=False):
             self._execution.guarded(self._execution.begin)
         self.stepper((), ())(until=0)
 

@@ -183,7 +183,7 @@ class Follower:
     # Its part of a split
 
     def _learn(self, number: int, part: Plan) -> None:
-        pack = self.messenger.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
+        pack = self.messenger.packer([self.worker.cell(cell) for cell in part.last], (0,), DONE)
 
         def finish() -> None:
             self._done = pack()
@@ -193,6 +193,9 @@ class Follower:
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         fill = self.messenger.filler(carrying) if carrying else None
+        if part.any_of:
+            mark = self.messenger.unpacker(events)
+            fill = mark and (lambda message: mark(message[: -GO_TAIL.size]))
         self.parts[number] = schedule, receivers, fill
 
     def _waiter(self, readers: list[Reader], other: int) -> Callable[[], None]:

@@ -33,12 +33,12 @@ os.register_at_fork(after_in_child=_renew_lock)
 
 
 @contextmanager
-def limited(threads: int | None) -> Iterator[None]:
-    """While a run lives in this process: as `limit` says."""
+def limited(threads: int | None, here: bool = True) -> Iterator[None]:
+    """While a run lives in this process: as `limit` says. Without `here`, for the processes that it starts alone."""
     global _runs, _restore
     with _lock:
         if _restore is None:
-            _restore = limit(threads)
+            _restore = limit(threads, here)
         _runs += 1
     try:
         yield
@@ -50,15 +50,18 @@ def limited(threads: int | None) -> Iterator[None]:
                 _restore = None
 
 
-def limit(threads: int | None, forked: bool = False) -> Callable[[], None]:
+def limit(threads: int | None, here: bool = True, forked: bool = False) -> Callable[[], None]:
     """Limit libraries that are loaded now, or later by workers and reactions. Returns the function that undoes it.
+
+    Without `here`, libraries of this process keep their threads. It may be worth it: once torch was told a number,
+    a small operation of MKL takes all its threads, and some ten times as long.
 
     Without a number it is one thread, a variable that is set is left alone, and with OMP_NUM_THREADS set a loaded
     torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.
     """
     free = [name for name in VARIABLES if threads is not None or name not in os.environ]
     before = {name: os.environ[name] for name in free if name in os.environ}
-    loaded = _loaded(free)
+    loaded = _loaded(free) if here else {}
     known = {name: get() for name, (get, _) in loaded.items()}
     modules = len(sys.modules)
     for _, put in loaded.values():
@@ -71,7 +74,8 @@ def limit(threads: int | None, forked: bool = False) -> Callable[[], None]:
         for name in free:
             os.environ.pop(name, None)
         os.environ.update(before)
-        for name, (_, put) in (loaded if len(sys.modules) == modules else _loaded(free)).items():
+        found = loaded if not here or len(sys.modules) == modules else _loaded(free)
+        for name, (_, put) in found.items():
             if name not in known:  # a reaction loaded it: as many as it would have had
                 from reactorlib.cpus import available_cpus
 

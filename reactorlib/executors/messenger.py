@@ -76,11 +76,11 @@ class Messenger:
 
     # Cells
 
-    def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
+    def packer(self, cells: Sequence[Reader], receivers: Sequence[int], kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
         if self.shares_cells or not cells:
             return partial(bytes, [kind])
-        count, ending, encode = len(cells), bytes([kind]), self.codec.encoder((receiver,))
+        count, ending, encode = len(cells), bytes([kind]), self.codec.encoder(receivers)
 
         def some() -> bytes:
             values = [cell.value for cell in cells if cell.is_present]
@@ -95,7 +95,7 @@ class Messenger:
 
     def action_of_send(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """The action of a Send: all cells in one message."""
-        pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
+        pack, send = self.packer(cells, (receiver,), SYNC), self.sender_to(receiver)
         return partial(send, pack()) if self.shares_cells or not cells else lambda: send(pack())
 
     def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None] | None:

@@ -104,7 +104,7 @@ class Compiler:
         title = _in_one_line(f"schedule of {self.program.cls.__name__} ({events})")
         out = Source(title + ("" if plan.worker is None else f" on worker {plan.worker}"), pauses)
         out.add("def schedule(time, soon):", 0)
-        self._events(out, plan.marked, hub)
+        self._events(out, plan, hub)
         if plan.worker == 0:
             out.add("go(time)", comment="the other workers begin their parts of this tag")
         if pauses:
@@ -156,14 +156,18 @@ class Compiler:
 
     # Before the reactions
 
-    def _events(self, out: Source, events: Sequence[int], hub: bool) -> None:
-        for index in events:
+    def _events(self, out: Source, plan: Plan, hub: bool) -> None:
+        for index in plan.marked:
             trigger = self.program.triggers[index]
-            out.add(f"{self._cell(out, trigger.cell)}.is_present = True")
+            present = f"{self._cell(out, trigger.cell)}.is_present"
+            if not plan.any_of:
+                out.add(f"{present} = True")
             if hub and trigger.kind == "timer" and trigger.period:
                 event = out.name_of(Ref("event", index), _tail(trigger.path))
                 every = f"every {format_ns(trigger.period)}"
-                out.add(f"later({event}, time + {trigger.period}, None)", comment=every)
+                if plan.any_of:
+                    out.add(f"if {present}:")
+                out.add(f"later({event}, time + {trigger.period}, None)", 1 + plan.any_of, comment=every)
 
     # Reactions
 
@@ -224,13 +228,13 @@ class Compiler:
     # After the reactions
 
     def _captures(self, out: Source, plan: Plan) -> None:
-        events = {self.program.triggers[index].cell for index in plan.events}
+        certain = set() if plan.any_of else {self.program.triggers[index].cell for index in plan.events}
         for index in plan.captures:
             trigger = self.program.triggers[index]
             assert trigger.source is not None
             source = self._cell(out, trigger.source)
             event = out.name_of(Ref("event", index), _tail(trigger.path) + "_delayed")
-            guards = [] if trigger.source in events else [f"{source}.is_present"]
+            guards = [] if trigger.source in certain else [f"{source}.is_present"]
             if trigger.mode is not None:
                 state = out.name_of(Ref("mode", trigger.mode), _tail(self.program.modes[trigger.mode].path) + "_mode")
                 guards.insert(0, f"{state}.active")

@@ -30,7 +30,10 @@ class Wait(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The schedule of one set of events, before it is written as code: the whole, or the part of one worker."""
+    """The schedule of one set of events, before it is written as code: the whole, or the part of one worker.
+
+    With `any_of`, it is that of every set of these events: each may be absent, and who calls it marks those present.
+    """
 
     events: tuple[int, ...]  # triggers by index
     items: tuple[Step | Send | Wait, ...]
@@ -39,6 +42,7 @@ class Plan(NamedTuple):
     switches: bool  # a reaction may switch a mode
     stops: bool  # shutdown is among the events
     marked: tuple[int, ...]  # of `events`, those whose presence and value the worker needs
+    any_of: bool = False
     worker: int | None = None  # whose part it is
     last: tuple[Cell, ...] = ()  # cells that travel with the message that ends a part
 
@@ -47,12 +51,12 @@ class Plan(NamedTuple):
         return [item for item in self.items if isinstance(item, Step)]
 
 
-def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
-    """Everything that can follow from these events, in the order of the program."""
+def plan_of(program: Elaborated, events: Iterable[int], any_of: bool = False) -> Plan:
+    """Everything that can follow from these events, or with `any_of` from some of them, in the order of the program."""
     graph = program.graph
     chosen = tuple(sorted(events))
     possible: dict[Cell, None] = dict.fromkeys(program.triggers[index].cell for index in chosen)
-    certain = set(possible)
+    certain = set() if any_of else set(possible)
     reached: set[Node] = set()
     frontier = list(possible)
     while frontier:
@@ -73,6 +77,7 @@ def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
         cleared=tuple(possible),
         switches=any(a.kind == "switch" for n in reached if n < graph.count for a in program.reactions[n].arguments),
         stops=any(program.triggers[index].kind == "shutdown" for index in chosen),
+        any_of=any_of,
     )
 
 

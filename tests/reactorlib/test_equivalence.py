@@ -14,7 +14,7 @@ import pytest
 
 from tests.choice import first
 from tests.reactorlib.reference.campaign import check_all
-from tests.reactorlib.reference.comparison import INLINE
+from tests.reactorlib.reference.comparison import INLINE, Executor
 
 PROGRAMS = int(os.environ.get("REACTORLIB_RANDOM_PROGRAMS", "1500"))
 CHUNKS = 15
@@ -38,6 +38,12 @@ def test_wide_programs_of_these_seeds_agree_with_the_interpreter(chunk: int) -> 
 @pytest.mark.parametrize("chunk", range(3))
 def test_programs_that_are_compiled_once_it_pays_agree_with_the_interpreter(chunk: int) -> None:
     failures = check_all(range(100_000 + chunk * 50, 100_000 + (chunk + 1) * 50), (INLINE,))
+    assert not failures, "\n\n".join(failure.text for failure in failures[:2])
+
+
+@pytest.mark.parametrize("text", ["threads:3:walked", "processes:2:walked"])
+def test_programs_without_schedules_for_sets_of_events_agree_with_the_interpreter(text: str) -> None:
+    failures = check_all(range(200_000, 200_060), (Executor.parse(text),))
     assert not failures, "\n\n".join(failure.text for failure in failures[:2])
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np  # noqa: F401  # brings OpenBLAS along
 import pytest
 
-from reactorlib import Output, ReactionError, Reactor, RunError, reaction, run, startup
+from reactorlib import Output, ReactionError, Reactor, RunError, Session, reaction, run, startup
 from reactorlib.executors import library_threads
 from tests.reactorlib.conformance.reactors import Members
+from tests.reactorlib.conformance.sessions import Farm
 from tests.reactorlib.scripts import ROOT, printed
 
 SCRIPT = """
@@ -192,3 +193,13 @@ def test_a_program_without_numeric_libraries_looks_for_none():
         "run(Empty)\nprint('ctypes' in sys.modules, before)"
     )
     assert lines(script, "-S") == ["False False"]
+
+
+def test_a_session_does_not_touch_the_libraries_of_the_caller(monkeypatch):
+    torch = pytest.importorskip("torch")
+    told = []
+    monkeypatch.setattr(torch, "set_num_threads", lambda count: told.append((os.getpid(), count)))
+    for executor in ("inline", "threads", "processes"):
+        with Session(Farm, executor=executor, workers=2) as session:
+            session.step(every=1)
+    assert [count for process, count in told if process == os.getpid()] == []

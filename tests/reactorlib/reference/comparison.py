@@ -24,16 +24,19 @@ class Executor:
     name: str = "inline"
     workers: int | None = None
     scattered: bool = False  # reactors dealt out to workers one by one, so that nearly every value crosses
-    schedules: str = ""  # of inline: "compiled" all at their first use, "walked" all
+    schedules: str = ""  # "walked": no set of events has its own; of inline also "compiled": each at its first use
 
     @classmethod
     def parse(cls, text: str) -> Executor:
-        """From "name", "name:workers" or "name:workers:scattered"; "compiled" and "walked" are ways of inline."""
+        """From "name", "name:workers" or "name:workers:scattered"; "compiled" and "walked" are ways of inline.
+
+        "name:workers:walked" is scattered, and no set of events has a schedule of its own.
+        """
         if text in ("compiled", "walked"):
             return cls(schedules=text)
         name, _, rest = text.partition(":")
         workers, _, how = rest.partition(":")
-        return cls(name, int(workers) if workers else None, how == "scattered")
+        return cls(name, int(workers) if workers else None, bool(how), how if how == "walked" else "")
 
     def options(self, main: Any, **parameters: Any) -> dict[str, Any]:
         """The keyword arguments of `run` for a reactor class or a program."""
@@ -52,10 +55,9 @@ class Executor:
             yield
 
     def __str__(self) -> str:
-        if self.schedules:
-            return self.schedules
-        count = "" if self.workers is None else f":{self.workers}"
-        return f"{self.name}{count}{':scattered' if self.scattered else ''}"
+        if self.workers is None:
+            return self.schedules or self.name
+        return ":".join([self.name, str(self.workers), *([self.schedules or "scattered"] if self.scattered else [])])
 
 
 INLINE = Executor()
