@@ -9,6 +9,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,9 +35,9 @@ def module(name: str, file: Path | None = None) -> ModuleType:
 
 def of_file(path: Path) -> ModuleType:
     """The module of a file, which is called as its file is, unless another module is called so, such as `random`."""
-    loaded = sys.modules.get(path.stem)
-    is_free = loaded is None or getattr(loaded, "__file__", None) == str(path)
-    return module(path.stem if is_free else f"{path.stem}_program", path)
+    names = chain([path.stem], (f"{path.stem}_program{number or ''}" for number in count()))
+    loaded = ((name, sys.modules.get(name)) for name in names)
+    return module(next(name for name, of in loaded if of is None or getattr(of, "__file__", None) == str(path)), path)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ MODULES = sorted(
     name for _, name, _ in pkgutil.walk_packages(reactorlib.__path__, "reactorlib.") if not name.endswith("__main__")
 )
 UNITS = {"NSEC", "USEC", "MSEC", "SEC", "MINUTE", "HOUR"}  # their type, Time, has the example
-TYPES = {"Maybe"}  # of arguments: Input has the example
+TYPES = {"Maybe", "ExecutorName"}  # of arguments: Input and run have the examples
 TIMES = {"logical_elapsed", "physical_elapsed", "physical_time", "start_time"}  # logical_time has the example
 # Packages that modules or their examples need, for those who have them.
 NEEDED = {

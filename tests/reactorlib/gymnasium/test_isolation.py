@@ -263,3 +263,12 @@ def test_a_file_named_as_a_loaded_module_does_not_replace_it(tmp_path: Path) -> 
     loaded = sys.modules["random"]
     assert maker(f"{path}:make")() == "environment"
     assert sys.modules["random"] is loaded
+
+
+def test_each_of_several_files_of_one_name_is_its_own_module(tmp_path: Path) -> None:
+    for folder in "abc":
+        path = tmp_path / folder / "random.py"
+        path.parent.mkdir()
+        path.write_text(f"def make():\n    return {folder!r}\n")
+    for folder in "abca":
+        assert maker(f"{tmp_path / folder / 'random.py'}:make")() == folder
