@@ -4,7 +4,8 @@ The exit code is 0 without a fault, else 1. Of very many faults the first and th
 Lingua Franca file for another target than Python, only the structure is checked.
 
 With --orders N the program runs N times, each time with its independent reactions in another order. All runs must have
-one result. Two reactions whose order changes it are named: they share a variable, a file or a random generator.
+one result: the reactions that ran and what they set on ports, not what they print. Two reactions whose order changes it
+are named: they share a variable, a file or a random generator.
 
 examples:
   python -m reactorlib check examples/powers.py:Powers --set workers=8

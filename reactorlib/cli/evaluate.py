@@ -6,17 +6,17 @@ k has the seed k, and an environment of its own. An episode that raises or hangs
 
 With -o FILE, the rows are lines of JSON after a header with versions. They do not depend on --envs and --workers. That
 needs an environment that depends on its seed and actions alone, and a policy that computes each row by itself. So
-`diff` shows whether a score depends on the number of environments. If it does, try --policy-batch 1, then
-check-isolation.
+--compare shows whether a score depends on the number of environments. If it does, try --policy-batch 16, which a
+network needs, then check-isolation.
 
 The last line is the mean return with its 95 % confidence interval, and the number of episodes that failed. The exit
-code is 1 if there are such.
+code is 1 if an episode failed. With --compare it is 1 if rows differ.
 
 examples:
   python -m reactorlib evaluate CartPole-v1 --policy my_policy.py:policy
   python -m reactorlib evaluate my_env.py:make_env --policy my_policy.py:policy --envs 1 -o one.jsonl
   python -m reactorlib evaluate my_env.py:make_env --policy my_policy.py:policy --envs 16 -o many.jsonl
-  diff one.jsonl many.jsonl
+  python -m reactorlib evaluate --compare one.jsonl many.jsonl
   python -m reactorlib evaluate my_env.py:make_env --policy my_policy.py:policy --step-limit 30s -o one.jsonl --resume
 """
 
@@ -24,25 +24,27 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from reactorlib.cli.output import Result, UsageError, check_writable
+from reactorlib.cli.output import Result, UsageError, check_writable, show_traceback
 from reactorlib.cli.target import count_option, option, time_option
-from reactorlib.errors import RunError
+from reactorlib.errors import ReactorError, RunError
 from reactorlib.tag import SEC
 from reactorlib.tool import user_module
 
-INTERRUPTED = "interrupted: -o has the finished episodes, and --resume plays the others"
 _PROGRESS_S = 1.0  # between two lines
 
 ARGUMENTS = [
-    option("env", metavar="ENV", help="id, module:Env-v0, module:function or file.py:function"),
-    option("--policy", required=True, metavar="POLICY", help="module:function or file.py:function"),
+    option("env", nargs="?", metavar="ENV", help="id, module:Env-v0, module:function or file.py:function"),
+    option("--policy", metavar="POLICY", help="module:function or file.py:function"),
     option("--episodes", type=count_option, default=100, metavar="N", help="with the seeds 0 to N-1 (default: 100)"),
     option("--envs", type=count_option, default=16, metavar="N", help="episodes at the same time (default: 16)"),
     option("--workers", type=count_option, metavar="N", help="that step them (default: what pays)"),
@@ -54,19 +56,24 @@ ARGUMENTS = [
     option("--isolate", choices=("generators", "processes"), help="as of ReactorVectorEnv"),
     option("-o", "--output", metavar="FILE", help="write the rows to this file"),
     option("--resume", action="store_true", help="play only the episodes that FILE lacks"),
+    option("--compare", nargs=2, metavar="FILE", help="compare two files instead: how many rows differ, and how far"),
 ]  # fmt: skip
 _FACTS = ("env", "policy", "policy_batch", "max_steps", "reuse", "isolate")  # that a row may depend on
 
 
 def run(options: argparse.Namespace) -> Result:
     """Play the episodes."""
+    if options.compare:
+        return _compared(*options.compare)
+    if not (options.env and options.policy):
+        raise UsageError("ENV and --policy are needed, or --compare with two files")
     from reactorlib.gymnasium.evaluation import evaluate  # for this command only, as it needs Gymnasium
 
     _named(options.env)
     policy = _policy(options.policy)
     given = {"executor": options.executor} if options.executor else {}
-    limit_s = options.step_limit / SEC if options.step_limit else None
-    with _file(options) as (done, keep), _misuse(options.env):
+    limit_s = None if options.step_limit is None else options.step_limit / SEC
+    with _file(options) as (done, keep), _misuse(options):
         found = evaluate(
             options.env, policy, options.episodes, options.envs, options.workers, policy_batch=options.policy_batch,
             max_steps=options.max_steps, step_limit_s=limit_s, reuse=options.reuse, isolate=options.isolate or False,
@@ -78,9 +85,20 @@ def run(options: argparse.Namespace) -> Result:
     return Result(record, str(found), failed=found.errors > 0)
 
 
+def _compared(*paths: str) -> Result:
+    """The result of comparing two files. It failed if rows differ."""
+    (head, one), (other_head, other) = map(_read, paths)
+    facts, numbers = _differing(head, other_head), [pair.episode for pair in one.differences(other)]
+    header = f"\nthe headers differ in {', '.join(facts)}" if facts else ""
+    return Result({"episodes": numbers, "header": facts}, one.compare(other) + header, failed=bool(numbers))
+
+
 @contextmanager
 def _file(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[Any], None]]]:
-    """The rows that the file has, and a function that adds one. Afterwards they are in order, whatever happened."""
+    """The rows that the file has, and a function that adds one. Afterwards they are in order, whatever happened.
+
+    A new file is written with its first row.
+    """
     from reactorlib.gymnasium.evaluation import file_header, file_line, write_file
 
     path, rows = options.output, []
@@ -89,72 +107,108 @@ def _file(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[Any], No
             raise UsageError("--resume needs the file of -o")
         yield (), lambda _row: None
         return
-    head = file_header(**{name: getattr(options, name) for name in _FACTS})
+    files = {"env_file": _digest(options.env), "policy_file": _digest(options.policy)}
+    head = file_header(**{name: getattr(options, name) for name in _FACTS}, **files)
+    check_writable(path)
     if Path(path).exists():
         if not options.resume:
             raise UsageError(f"{path} exists: --resume completes it")
-        rows = list(_rows_of(path, head))
-    check_writable(path)
-    write_file(path, head, rows)
+        had, evaluation = _read(path)
+        if other := _differing(had, head):
+            raise UsageError(f"{path} is of another evaluation: it differs in {', '.join(other)}")
+        rows = list(evaluation.rows)
     done = [row for row in rows if row.episode < options.episodes]
-    with Path(path).open("a", encoding="utf-8") as appended:
+    before = len(rows)
 
-        def keep(row: Any) -> None:
-            rows.append(row)
+    def keep(row: Any) -> None:
+        rows.append(row)
+        if len(rows) == before + 1:  # the file is new, or its last line may be cut off
+            write_file(path, head, rows)
+            return
+        with Path(path).open("a", encoding="utf-8") as appended:
             appended.write(file_line(row._asdict()))
-            appended.flush()
 
-        try:
-            yield done, keep
-        finally:
+    try:
+        yield done, keep
+    finally:
+        if rows:
             write_file(path, head, sorted(rows))
+            options.interrupted = f"interrupted: {path} has {len(rows)} episodes, and --resume plays the others"
 
 
-def _rows_of(path: str, head: dict[str, Any]) -> Any:
+def _read(path: str) -> Any:
+    """The header and the evaluation of a file."""
     from reactorlib.gymnasium.evaluation import read_file
 
     try:
-        had, evaluation = read_file(path)
-    except ValueError as error:
+        return read_file(path)
+    except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
-    if other := [name for name in head if had.get(name) != head[name]]:
-        raise UsageError(f"{path} is of another evaluation: it differs in {', '.join(other)}")
-    return evaluation.rows
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """The facts in which two headers differ."""
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def _digest(name: str) -> str | None:
+    """A digest of the file in which this function is, or None where the name has no file."""
+    place = name.rpartition(":")[0]
+    file = place if place.endswith(".py") else getattr(sys.modules.get(place), "__file__", None)
+    return file and blake2b(Path(file).read_bytes(), digest_size=8).hexdigest()
 
 
 def _policy(name: str) -> Any:
-    place, colon, attribute = name.rpartition(":")
-    if not colon:
+    """The policy of this name, which shows where it raises."""
+    if ":" not in name:
         raise UsageError(f"--policy wants module:function or file.py:function, got {name!r}")
-    policy = _named(name)
-    if getattr(policy, "keywords", None) == {} and policy.args == (attribute,):  # that of an environment's id
-        raise UsageError(f"{place} has no function {attribute!r}")
-    return policy
+    policy = _named(name, has_ids=False)
+
+    @wraps(policy)
+    def shown(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return policy(*args, **kwargs)
+        except Exception as error:
+            show_traceback(error)
+            raise ReactorError(f"--policy {name} raised {type(error).__name__}") from error
+
+    return shown
 
 
-def _named(name: str) -> Any:
-    """The function of this name, or one that makes the environment of this id. UsageError if it has no module."""
+def _named(name: str, *, has_ids: bool = True) -> Any:
+    """The function of this name, or one that makes the environment of this id. UsageError if there is none."""
     from reactorlib.gymnasium.isolation import maker
 
+    place, _, attribute = name.rpartition(":")
     try:
-        return maker(name)
+        made = maker(name)
     except (Exception, SystemExit) as error:
-        raise UsageError(user_module.failure(name.rpartition(":")[0], error)) from error
+        raise UsageError(user_module.failure(place, error)) from error
+    module = user_module.of_file(Path(place).resolve()) if place.endswith(".py") else sys.modules.get(place)
+    found = getattr(module, attribute, None)
+    if found is not None and not callable(found):
+        raise UsageError(f"{name} is of type {type(found).__name__}, not a function")
+    known = {spec.name for spec in sys.modules["gymnasium"].registry.values()}
+    if place and found is None and not (has_ids and (attribute in known or not attribute.isidentifier())):
+        raise UsageError(f"{place} has no function {attribute!r}")
+    return made
 
 
 @contextmanager
-def _misuse(env: str) -> Iterator[None]:
+def _misuse(options: argparse.Namespace) -> Iterator[None]:
     """Turn the errors of an environment that does not exist, and of options that do not fit, into one of the call."""
     try:
         yield
     except RunError as error:
-        raise UsageError(f"{env}: {error}") from error
+        raise UsageError(f"{options.env}: {error}") from error
     except Exception as error:
         if type(error).__module__ == "gymnasium.error":  # it has no such id
-            raise UsageError(f"{env}: {error}") from error
-        if isinstance(error, ValueError) and str(error).startswith("`"):  # the name of an argument of `evaluate`
-            raise UsageError(str(error)) from error
-        raise
+            raise UsageError(f"{options.env}: {error}") from error
+        argument = re.match(r"`(\w+?)(?:_s)?`", str(error))  # of `evaluate`
+        if argument is None or argument[1] not in {*vars(options), "make_env"}:
+            raise
+        spelled = options.env if argument[1] == "make_env" else f"--{argument[1].replace('_', '-')}"
+        raise UsageError(f"{spelled}{str(error)[argument.end() :]}") from error
 
 
 def _progress(episodes: int, finished: int, keep: Callable[[Any], None]) -> Callable[[Any], None]:

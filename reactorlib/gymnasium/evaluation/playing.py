@@ -80,7 +80,8 @@ def evaluate(
     are kept instead of played. `on_row` is called with each row when its episode ends. `options` are of
     ReactorVectorEnv, such as `executor`.
 
-    Raises ValueError for bad counts, and what the policy or the first environment raises.
+    Raises ValueError for bad counts and actions of another shape, TypeError if `make_env` returns no environment, and
+    what the policy or the first environment raises. It passes actions on that are not in the action space.
 
     >>> evaluation = evaluate("CartPole-v1", lambda observations: (observations[:, 2] > 0).astype(int), 20, envs=4)
     >>> len(evaluation.rows), evaluation.rows[3].seed, evaluation.errors
@@ -265,11 +266,17 @@ class _Play:
 
     def _acted(self, observations: Any, episodes: list[Episode]) -> Any:
         actions = self._policy(observations, episodes=episodes) if self._tells else self._policy(observations)
-        if isinstance(self._action_space, ARRAYS):
-            actions = np.asarray(actions)
-            if actions.shape[:1] != (len(episodes),):
-                raise ValueError(f"the policy got {len(episodes)} rows and returned actions of shape {actions.shape}")
-        return actions
+        if not isinstance(self._action_space, ARRAYS):
+            return actions
+        try:
+            array = np.asarray(actions)
+        except Exception as error:
+            raise ValueError(f"`policy` returned a {type(actions).__name__} that is no array: {error}") from error
+        wanted = (len(episodes), *(self._action_space.shape or ()))
+        if array.shape != wanted:
+            got = "None" if actions is None else f"actions of shape {array.shape}"
+            raise ValueError(f"`policy` returned {got} for {len(episodes)} rows, instead of shape {wanted}")
+        return array
 
 
 def _parameters(policy: Policy) -> Iterable[str]:

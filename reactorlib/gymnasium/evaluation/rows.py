@@ -12,7 +12,7 @@ _Z = 1.96  # of a normal distribution, for 95 %
 
 
 class EpisodeRow(NamedTuple):
-    """One episode. `episode_return` is the sum of rewards: until the error, or None after a timeout.
+    """One episode. `episode_return` is the sum of rewards, also until an error, or None if the process ended with it.
 
     `success` is what the last info says under `is_success` or `success`, or None. `first_observation` is a digest, or
     None where there was none. `ended` is "terminated", "truncated", "error" or "timeout", and `error` tells more.
@@ -99,19 +99,20 @@ class Evaluation(NamedTuple):
         found, n = self.differences(other), max(len(self.rows), len(other.rows))
         if not found:
             return f"all {n} rows are equal"
-        apart = [abs(a - b) for a, b in map(_returns, found) if a is not None and b is not None]
         first_seen = sum("first_observation" in one.fields for one in found)
-        means, most = f"{self.mean_return:.6g} and {other.mean_return:.6g}", max(apart, default=math.nan)
-        lines = [
-            f"{len(found)} of {n} rows differ, {first_seen} of them from the first observation on",
-            f"mean return {means}; the returns of an episode are up to {most:.6g} apart",
-        ]
+        lines = [f"{len(found)} of {n} rows differ, {first_seen} of them from the first observation on"]
+        if apart := [abs(a - b) for a, b in map(_returns, found) if a is not None and b is not None]:
+            means = f"{self.mean_return:.6g} and {other.mean_return:.6g}"
+            lines.append(f"mean return {means}; the returns of an episode are up to {max(apart):.6g} apart")
         return "\n".join([*lines, *map(str, found[:3])])
 
     def __str__(self) -> str:
+        n, failed = len(self.returns), [row for row in self.rows if not row.is_complete]
+        first = "".join(f"episode {row.episode} failed: {row.error}\n" for row in failed[:1])
+        mean = f"mean return {self.mean_return:.6g}" if n else "no return"
+        interval = f" ± {self.half_width:.3g} (95 %)" if n > 1 else ""
         success = "" if self.success_rate is None else f", success {100 * self.success_rate:.1f} %"
-        interval = f"{self.mean_return:.6g} ± {self.half_width:.3g} (95 %)"
-        return f"mean return {interval}{success}, {len(self.rows)} episodes, {self.errors} failed"
+        return f"{first}{mean}{interval}{success}, {len(self.rows)} episodes, {len(failed)} failed"
 
 
 def evaluation_of(rows: Sequence[EpisodeRow]) -> Evaluation:

@@ -31,8 +31,10 @@ _live: WeakValueDictionary[int, Any] = WeakValueDictionary()  # the environments
 
 
 def made(make: Callable[[], Any]) -> Any:
-    """A new environment. Raises SameEnvironmentError if it is one that this process has already."""
+    """A new environment. Raises SameEnvironmentError if this process has it already, TypeError if it is none."""
     env = make()
+    if not isinstance(env, gymnasium.Env):
+        raise TypeError(f"`make_env` returned a value of type {type(env).__name__}, not an environment")
     own = bare(env)
     if _live.get(id(own)) is own:
         raise SameEnvironmentError

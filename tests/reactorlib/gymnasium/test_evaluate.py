@@ -239,10 +239,22 @@ def test_rows_that_are_done_are_kept_and_others_are_told_when_they_end() -> None
 
 
 def test_the_policys_errors_are_raised() -> None:
-    with pytest.raises(ValueError, match=r"the policy got 2 rows and returned actions of shape \(\)"):
-        evaluate(evaluated.Arm, lambda _seen: 1, 2)
+    for actions, words in {
+        1: r"`policy` returned actions of shape \(\) for 2 rows, instead of shape \(2,\)",
+        None: "returned None",
+        ((0,), (1,)): r"of shape \(2, 1\)",
+        ((0,), (1, 2)): "a tuple that is no array",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            evaluate(evaluated.Arm, lambda _seen, actions=actions: actions, 2)
     with pytest.raises(ZeroDivisionError):
         evaluate(evaluated.Arm, lambda _seen: 1 // 0, 2, workers=2)
+
+
+@pytest.mark.parametrize("made", [None, 3, np.zeros(2)])
+def test_a_function_that_makes_no_environment_is_named(made: Any) -> None:
+    with pytest.raises(TypeError, match=f"`make_env` returned a value of type {type(made).__name__}"):
+        evaluate(lambda: made, of, 2)
 
 
 @pytest.mark.parametrize("options", [{"envs": 0}, {"max_steps": 0}, {"policy_batch": 0}, {"step_limit_s": 0.0}])
@@ -273,3 +285,12 @@ def test_failed_episodes_have_no_part_in_the_mean() -> None:
     assert (found.mean_return, found.errors, found.success_rate) == (2.0, 1, 0.5)
     assert np.isnan(Evaluation(()).mean_return)
     assert np.isnan(Evaluation((row(0, 1.0),)).half_width)
+
+
+def test_an_evaluation_shows_its_first_error_and_no_number_that_it_lacks() -> None:
+    failed = row(3, 0.0, "error")._replace(error="RuntimeError: broken", episode_return=None)
+    one = Evaluation((row(0, 1.0),))
+    assert str(one).startswith("mean return 1, success ")
+    assert str(Evaluation((failed,))) == "episode 3 failed: RuntimeError: broken\nno return, 1 episodes, 1 failed"
+    assert str(Evaluation((row(0, 1.0), row(1, 3.0)))).startswith("mean return 2 ± ")
+    assert "nan" not in Evaluation((failed,)).compare(Evaluation((row(3, 1.0),)))
