@@ -53,8 +53,8 @@ def limited(threads: int | None, here: bool = True) -> Iterator[None]:
 def limit(threads: int | None, here: bool = True, forked: bool = False) -> Callable[[], None]:
     """Limit libraries that are loaded now, or later by workers and reactions. Returns the function that undoes it.
 
-    Without `here`, libraries of this process keep their threads. It may be worth it: once torch was told a number,
-    a small operation of MKL takes all its threads, and some ten times as long.
+    Without `here`, libraries of this process keep their threads. Once torch was told a number, each small
+    operation of MKL takes all its threads, and so some ten times as long.
 
     Without a number it is one thread, a variable that is set is left alone, and with OMP_NUM_THREADS set a loaded
     torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.

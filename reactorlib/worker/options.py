@@ -14,6 +14,7 @@ from reactorlib.errors import RunError, closest, did_you_mean
 from reactorlib.tag import count_fault, time_fault
 
 ExecutorName = Literal["inline", "threads", "processes", "mpi", "auto"]
+"""The names of executors, as `run` and `Session` take them."""
 StartMethod = Literal["fork", "spawn", "forkserver"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
 START_METHODS: tuple[StartMethod, ...] = get_args(StartMethod)
