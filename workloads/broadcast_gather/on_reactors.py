@@ -169,13 +169,12 @@ class BroadcastGather(Reactor):
         self.clients = Bank(WaitingClient if task.work_ns else of_parts, task.actors, task, parts)
         connect(self.clients.ready, self.hub.ready)
         connect(self.hub.first, self.parts.first)
-        # The next round begins a microstep later: where the array is sent, or where its parts are made of the reply.
-        connect(self.parts.value, self.clients.value, after=0 if parts == 1 else None)
+        connect(self.parts.value, self.clients.value)
         if task.work_ns:
             self.pause = Pause(task)
             connect(self.clients.received, self.pause.received)
             connect(self.pause.waited, self.clients.waited)
-        connect(self.clients[0].reply, self.parts.reply, after=None if parts == 1 else 0)
+        connect(self.clients[0].reply, self.parts.reply, after=0)  # the next round
         connect(self.clients.reply, self.hub.replies)
 
 

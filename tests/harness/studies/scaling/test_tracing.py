@@ -44,9 +44,10 @@ def test_what_is_traced_is_all_that_ran_and_leaves_the_workload_as_it_was():
     began_ns, *_, ended_ns = rounds.probe.marks
     within = [span for span in rounds.spans if began_ns <= span.began_ns < ended_ns]
     ran = [rounds.program.reactions[span.reaction].path for span in within]
-    assert len(ran) == task.rounds * (task.actors + 1)
+    assert len(ran) == task.rounds * (task.actors + 2)
     assert set(ran) == {
         "BroadcastGather.hub.gather",
+        "BroadcastGather.parts[0].make",
         *(f"BroadcastGather.clients[{index}].work" for index in range(task.actors)),
     }
 
