@@ -255,7 +255,7 @@ def _system_willing() -> Iterator[None]:
 
 
 def _remedy(error: OSError) -> str:
-    """The limit that the system has set, and what to do about it."""
+    """The limit that the system has set, and the remedy."""
     lacking, option = LIMITS.get(error.errno or 0, ("", "a"))
     if not lacking:
         return "see `ulimit -a`"

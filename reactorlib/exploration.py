@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from signal import SIGKILL
 from time import monotonic
 from typing import Any
@@ -30,10 +31,10 @@ Nodes = Sequence[Node]
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The findings about the orders of a program. It is true, and `same` is, if all had one result.
+    """The findings about the orders of a program. An exploration is true, as `same` is, if all orders had one result.
 
-    `seed` is the first order with another result. `reactions` are two whose order alone changes it, none where two runs
-    in one order differ. `differs` says where results first differ.
+    `seed` is the first order with another result. `reactions` has the two reactions whose order alone changes it. It is
+    empty where two runs in one order differ. `differs` says where results first differ.
     """
 
     orders: int
@@ -267,14 +268,7 @@ def _difference(result: Outcome, outcome: Outcome) -> str:
     """Where two outcomes first differ."""
     if isinstance(result, str) or isinstance(outcome, str):
         return next(one for one in (outcome, result) if isinstance(one, str))
-    for one, other in _pairs(result, outcome):
-        if one != other:
-            time, microstep, reaction, _ = one or other or (0, 0, "", "")
-            what = "sets other values" if one and other and one[:3] == other[:3] else "runs in one of them only"
-            return f"{reaction} {what} at tag ({time} ns, {microstep})"
-    return "they end at different tags"
-
-
-def _pairs(one: list[Any], other: list[Any]) -> Iterator[tuple[Any, Any]]:
-    for at in range(max(len(one), len(other))):
-        yield (one[at] if at < len(one) else None), (other[at] if at < len(other) else None)
+    one, other = next((a, b) for a, b in zip_longest(result, outcome) if a != b)
+    time, microstep, reaction, _ = one or other
+    what = "sets other values" if one and other and one[:3] == other[:3] else "runs in one of them only"
+    return f"{reaction} {what} at tag ({time} ns, {microstep})"

@@ -47,7 +47,7 @@ OF_TRANSPORTS = {"reactorlib/mpi/transport.py": {"mpi4py"}, "reactorlib/mpi/rank
 ROOMS = ("tag", "errors", "cpus", "tool", "transport", "declaration", "elaboration", "schedule", "worker",
          "executors", "mpi", "view", "program", "execution", "runtime", "exploration", "session", "lf",
          "gymnasium", "cli", "__main__")  # fmt: skip
-# The rooms of the front end to Gymnasium, in the same way. Another room imports what one exports, no module of it.
+# The rooms of the front end to Gymnasium, in the same way. Other rooms import its exported names, and no module of it.
 OF_GYMNASIUM = ("isolation", "saving", "vector", "contract", "evaluation", "pool")
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
@@ -154,7 +154,9 @@ def room(module):
 def test_the_rooms_of_the_kernel_import_in_one_direction():
     arrows = {(room(source), room(target)) for source, target in kernel_imports()}
     arrows = {(source, target) for source, target in arrows if source and source != target}
-    assert {source for source, target in arrows if not target} == {"gymnasium"}  # a front end to what users have
+    assert {source for source, target in arrows if not target} == {
+        "gymnasium"
+    }  # a front end to the environments of users
     arrows = {(source, target) for source, target in arrows if target}
     assert {source for source, _ in arrows} <= set(ROOMS)
     back = [(source, target) for source, target in arrows if ROOMS.index(target) > ROOMS.index(source)]

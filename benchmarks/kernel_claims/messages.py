@@ -17,7 +17,7 @@ from reactorlib.transport.exchange import Endpoint, Exchange
 CAPACITY = 1 << 30  # bytes of shared memory
 VALUES = 12  # that are sent in turns
 LEAST_S = 0.001  # of the processor, for one reading
-AT_MOST = 1.5
+AT_MOST = 1.3
 
 
 @dataclass(frozen=True)

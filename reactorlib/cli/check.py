@@ -24,7 +24,9 @@ from reactorlib.elaboration.elaborate import examine
 
 ARGUMENTS = [
     *TARGET,
-    option("--orders", type=count_option, metavar="N", help="run it in so many orders of independent reactions"),
+    option(
+        "--orders", type=count_option, metavar="N", help="the number of orders of independent reactions to run it in"
+    ),
     option("--timeout", type=time_option, metavar="TIME", help="end each of these runs at this logical time"),
 ]
 

@@ -51,12 +51,6 @@ class Port(Element, Generic[T]):
         super().__init__()
         self.width = width
 
-    if not TYPE_CHECKING:  # the argument for an input that is no effect has none
-
-        def set(self, value: T) -> None:
-            """Give the port a value at this tag. The last one set wins."""
-            raise self._misused()
-
     if TYPE_CHECKING:  # of a multiport, as the argument of a reaction
 
         def __getitem__(self, channel: int) -> Self: ...
@@ -103,6 +97,11 @@ class Input(Port[T]):
         super().__init__(width)
         self.mutable = mutable
 
+    if not TYPE_CHECKING:  # a reaction that may set an input has it as an Output
+
+        def set(self, value: T) -> None:
+            raise self._misused()
+
 
 class Output(Port[T]):
     """An output port carrying values of type T; `width=` makes it a multiport.
@@ -123,9 +122,9 @@ class Output(Port[T]):
 
     kind = "output"
 
-    if TYPE_CHECKING:
-
-        def set(self, value: T) -> None: ...
+    def set(self, value: T) -> None:
+        """Give the port a value at this tag. The last one set wins."""
+        raise self._misused()
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy."""

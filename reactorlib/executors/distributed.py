@@ -314,7 +314,7 @@ class Distributed(Executor):
     def settle(self, until: float = inf) -> None:
         """After a failure at this tag: let every worker that takes part come to its end, and note its failure.
 
-        Those that have not ended by that time of `monotonic` are left in `waiting`.
+        Workers that have not ended by that time of `monotonic` are left in `waiting`.
         """
         for other in self.others:
             self.messenger.poison(other)

@@ -34,7 +34,7 @@ os.register_at_fork(after_in_child=_renew_lock)
 
 @contextmanager
 def limited(threads: int | None, here: bool = True) -> Iterator[None]:
-    """While a run lives in this process: as `limit` says. Without `here`, for the processes that it starts alone."""
+    """Limit libraries, as `limit` does, while a run lives in this process."""
     global _runs, _restore
     with _lock:
         if _restore is None:
@@ -53,8 +53,8 @@ def limited(threads: int | None, here: bool = True) -> Iterator[None]:
 def limit(threads: int | None, here: bool = True, forked: bool = False) -> Callable[[], None]:
     """Limit libraries that are loaded now, or later by workers and reactions. Returns the function that undoes it.
 
-    Without `here`, libraries of this process keep their threads. Once torch was told a number, each small
-    operation of MKL takes all its threads, and so some ten times as long.
+    Without `here`, only processes that start meanwhile are limited. Setting the threads of torch has a price in this
+    process. From then on MKL uses all of them for small operations too. These take some ten times as long.
 
     Without a number it is one thread, a variable that is set is left alone, and with OMP_NUM_THREADS set a loaded
     torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.

@@ -1,4 +1,4 @@
-"""Which environment is meant: its number in errors, its object without wrappers, and that no two are one object.
+"""The identity of environments: numbers in errors, objects without wrappers, and the check that no two are the same.
 
 An object that serves as several environments of a vector would have a copy in each process.
 """

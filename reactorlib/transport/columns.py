@@ -44,8 +44,7 @@ PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 _NESTED = frozenset({tuple, list})
 _KNOWN = PLAIN | _NESTED | {dict}
 _KEYS = frozenset({str, int})  # types of keys that are equal only if they are the same
-_dtype, _shape, _nbytes = map(operator.attrgetter, ("dtype", "shape", "nbytes"))
-_ndim = operator.attrgetter("ndim")
+_dtype, _shape, _ndim, _nbytes = map(operator.attrgetter, ("dtype", "shape", "ndim", "nbytes"))
 _char, _metadata = map(operator.attrgetter, ("dtype.char", "dtype.metadata"))
 _c_contiguous, _requires_grad = map(operator.attrgetter, ("flags.c_contiguous", "requires_grad"))
 

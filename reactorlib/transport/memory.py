@@ -19,11 +19,11 @@ from reactorlib.errors import WorkerError
 from reactorlib.transport.loan import Descriptor
 
 PAGE = mmap.PAGESIZE
-# Of x86-64, and of ARM with pages of 4 KiB. A range that holds one has it. From 2 MiB on, a copy takes 0.86 to 0.95 of
-# the time. The first use takes no more than with small pages.
+# The size on x86-64, and on ARM with pages of 4 KiB. A copy from 2 MiB on takes 0.86 to 0.95 of the time. The first use
+# takes no more than with small pages.
 HUGE_PAGE = 2 * 2**20
-ADVICE = (25, mmap.MADV_HUGEPAGE)  # Linux's MADV_COLLAPSE makes huge pages at once, the other one later if ever
-MOST_TRIES = 3  # to map memory at the beginning of a huge page: each takes as many addresses for a moment
+ADVICE = (25, mmap.MADV_HUGEPAGE)  # MADV_COLLAPSE makes huge pages at once. MADV_HUGEPAGE may make them later
+MOST_TRIES = 3  # to map memory at the beginning of a huge page. A try takes as many addresses again for a moment
 ADDRESSES = 1 << 46  # for all of a process: half of what x86-64 and most ARM systems have
 
 
@@ -40,7 +40,7 @@ class Memory:
         os.ftruncate(self.fd, self.size)
         self.map = self._mapped()
         self.view = memoryview(self.map)
-        self.address = ctypes.addressof(ctypes.c_ubyte.from_buffer(self.map))  # in this process
+        self.address = address_of(self.map)  # in this process
 
     def __reduce__(self) -> Any:
         from multiprocessing.reduction import DupFd  # which `spawn` takes along
@@ -90,7 +90,7 @@ class Memory:
         above: list[mmap.mmap] = []
         made = mmap.mmap(self.fd, self.size)
         for _ in range(MOST_TRIES):
-            beyond = ctypes.addressof(ctypes.c_ubyte.from_buffer(made)) % HUGE_PAGE
+            beyond = address_of(made) % HUGE_PAGE
             if not beyond or self.size < 2 * HUGE_PAGE:
                 break
             made.close()
@@ -102,6 +102,11 @@ class Memory:
     def close(self) -> None:
         """Close the descriptor; the mapping goes with its last view."""
         self._descriptor.close()
+
+
+def address_of(mapping: mmap.mmap) -> int:
+    """The address at which a mapping begins."""
+    return ctypes.addressof(ctypes.c_ubyte.from_buffer(mapping))
 
 
 def most_addresses() -> int:

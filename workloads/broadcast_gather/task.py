@@ -81,17 +81,8 @@ class Task:
     @staticmethod
     def copy(parts: Sequence[Value], allocate: Allocate = np.empty) -> Value:
         """A worker's reply to an array in these parts, in memory that the backend allocates."""
-        first, *others = parts
-        if not others:  # as mostly
-            copy: Value = allocate(first.shape, first.dtype)
-            np.copyto(copy, first)
-            return copy
-        copy = allocate((sum(map(len, parts)),), first.dtype)
-        at = 0
-        for part in parts:
-            np.copyto(copy[at : at + len(part)], part)
-            at += len(part)
-        return copy
+        copy: Value = allocate((sum(map(len, parts)),), parts[0].dtype)
+        return np.concatenate(parts, out=copy)
 
     def cut(self, parts: int) -> list[slice]:
         """Where equal parts of the array are."""
@@ -110,10 +101,7 @@ class Task:
 
     def next_value(self, reply: Value, round_index: int, allocate: Allocate = np.empty) -> Value:
         """The next broadcast: a copy of the first reply with one element changed, so that rounds differ."""
-        value: Value = allocate(reply.shape, reply.dtype)
-        np.copyto(value, reply)
-        self.change(value, round_index)
-        return value
+        return self.part(reply, slice(0, len(reply)), round_index, allocate)
 
     @staticmethod
     def change(value: Value, round_index: int) -> None:

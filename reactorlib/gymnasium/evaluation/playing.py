@@ -120,7 +120,7 @@ def _named(name: str) -> Any:
 
 
 class _Play:
-    """The episodes that wait, those that each slot has, and the rows of those that have ended."""
+    """The waiting episodes, the episodes of each slot, and the rows of ended ones."""
 
     def __init__(
         self, slot: Any, policy: Policy, spaces: Any, size: int | None, limit_s: float | None, on_row: OnRow | None

@@ -1,4 +1,4 @@
-"""The result of an evaluation: a row for each episode, what they say together, and where two results differ."""
+"""The result of an evaluation: a row for each episode, their mean return, and the rows in which two results differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved states of environments: their pickles, or a journal of what they were asked."""
+"""Saved states of environments: a pickle, or a journal of the calls since the environment was made."""
 
 from reactorlib.gymnasium.saving.environment_pickle import KnowingPickler, known_to_all
 from reactorlib.gymnasium.saving.journal import Journal

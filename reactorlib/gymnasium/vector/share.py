@@ -11,7 +11,7 @@ import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from reactorlib.gymnasium.identity import Known, SameEnvironmentError, bare, check_distinct, unknown
+from reactorlib.gymnasium.identity import Known, SameEnvironmentError, bare, unknown
 from reactorlib.gymnasium.isolation import forms
 from reactorlib.gymnasium.saving import Refused, SavedEnvironment, restore_one, save_one
 from reactorlib.gymnasium.vector.infos import Info
@@ -86,10 +86,14 @@ class Share:
         self.envs: list[Any] = []
         self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
         self._step, self._put = written_for(self, layout.observation_space, setup.mode, self._rotates)
+        first = setup.first() if low else None
+        met = {id(first)}
         for _, make in self._each(setup.make[low:high]):
             self.envs.append(make())
-            others = [other] if low and (other := setup.first()) is not None else []
-            check_distinct([*others, *map(bare, self.envs)])
+            identity = id(bare(self.envs[-1]))
+            if identity in met:
+                raise SameEnvironmentError
+            met.add(identity)
 
     def _each(self, things: Sequence[Any] | None = None) -> Iterator[tuple[int, Any]]:
         """Each position and its environment, or thing. Others see which one is being called, also one that raises."""

@@ -82,7 +82,7 @@ def test_a_vector_that_is_forgotten_while_another_one_steps_says_nothing(vector:
     execution = groups.session._execution
     del kept, groups
     ours.reset(seed=1)
-    ours.step(np.zeros(1, int))  # what a destructor raises fails the test
+    ours.step(np.zeros(1, int))  # an error in a destructor fails the test
     assert execution.over
 
 

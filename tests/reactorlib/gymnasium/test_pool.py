@@ -178,7 +178,7 @@ def test_all_are_closed_though_several_have_raised(pool: Any) -> None:
     ours.reset(seed=1)
     with pytest.raises(ZeroDivisionError):
         ours.step(np.zeros(2, int))
-    closed.clear()  # those of which the spaces were learnt
+    closed.clear()  # the environments whose spaces were learnt are closed too
     ours.close()
     assert sorted(closed) == [0, 1]
 

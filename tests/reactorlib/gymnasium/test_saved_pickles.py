@@ -1,4 +1,4 @@
-"""What `save` accepts can be restored: pickles that cannot be loaded, and what a trial must not do."""
+"""Each state that `save` accepts can be restored: of pickles that cannot be loaded, and of side effects of a trial."""
 
 import functools
 import random

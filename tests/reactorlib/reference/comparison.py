@@ -24,7 +24,9 @@ class Executor:
     name: str = "inline"
     workers: int | None = None
     scattered: bool = False  # reactors dealt out to workers one by one, so that nearly every value crosses
-    schedules: str = ""  # "walked": no set of events has its own; of inline also "compiled": each at its first use
+    schedules: str = (
+        ""  # "walked": no set of events has its own. Inline also has "compiled": each has, from its first use
+    )
 
     @classmethod
     def parse(cls, text: str) -> Executor:

@@ -23,7 +23,7 @@ from reactorlib.transport.pool import Pool
 from reactorlib.transport.waiting import Bell
 from tests.reactorlib.executors import driven
 
-Held = tuple[Any, Callable[[], bool]]  # what is dropped, and whether it was given back
+Held = tuple[Any, Callable[[], bool]]  # the thing that is dropped, and whether its memory was given back
 MIB = 1 << 20
 
 

@@ -4,6 +4,7 @@ import mmap
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,21 @@ def test_a_system_without_them_gives_small_pages(advice: tuple[int, ...], monkey
     assert huge_bytes(memory) == 0
 
 
-def test_mappings_begin_with_a_huge_page_where_they_can_be_placed() -> None:
-    memory = Memory(REGION + PAGE)
-    others = [Memory(memory.size, SimpleNamespace(detach=lambda: os.dup(memory.fd))) for _ in range(3)]
-    assert [one.address % HUGE_PAGE for one in (memory, *others)].count(0) >= 1  # by chance, one in 500 does
+@pytest.mark.parametrize("beyond", [0, PAGE, HUGE_PAGE - PAGE])
+@pytest.mark.parametrize("size", [2 * HUGE_PAGE, REGION + PAGE])
+def test_a_mapping_begins_with_a_huge_page_if_the_next_one_is_put_below_the_last(
+    beyond: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+
+    def mapped(_descriptor: int, nbytes: int) -> Any:
+        """A system that places each mapping below those that there are, at first `beyond` a huge page."""
+        top = made[-1].address if made else 100 * REGION + size + beyond
+        made.append(SimpleNamespace(address=top - nbytes, close=made.pop))
+        return made[-1]
+
+    monkeypatch.setattr(module, "mmap", SimpleNamespace(mmap=mapped))
+    monkeypatch.setattr(module, "address_of", lambda mapping: mapping.address)
+    memory: Any = SimpleNamespace(fd=-1, size=size)
+    assert Memory._mapped(memory).address % HUGE_PAGE == 0
+    assert len(made) == (1 if beyond == 0 else 2)
