@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Self, TypeVar
@@ -87,15 +87,11 @@ class Session(Mortal):
 
     def step(self, /, *, until: int | None = None, **inputs: Any) -> dict[str, Any]:
         """One tag with these inputs: the outputs that are present then, by name. A stepper sets an input `until`."""
-        self.begin(until=until, **inputs)
-        return self.finish()  # type: ignore[no-any-return]
+        return self._stepper_of(inputs)(*inputs.values(), until=until)  # type: ignore[no-any-return]
 
     def begin(self, /, *, until: int | None = None, **inputs: Any) -> None:
         """Begin such a step: until `finish`, other workers run their parts of the tag beside the caller."""
-        names = tuple(inputs)
-        if names not in self._named:
-            self._named[names] = Stepper(self, names, None)
-        self._named[names].begin(*inputs.values(), until=until)
+        self._stepper_of(inputs).begin(*inputs.values(), until=until)
 
     def finish(self, timeout: float | None = None) -> Any:
         """Return the outputs of the step that was begun. After a TimeoutError the step continues, finish it later."""
@@ -137,7 +133,9 @@ class Session(Mortal):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> None:
+        if self._pending is not None and error is not None and not isinstance(error, Exception) and not self.closed:
+            self._alone("close", self._execution.guarded, _broken_off, error)  # it does not wait for a step either
         self.close()
 
     def _alone(self, call: str, part: Callable[..., T], *arguments: Any) -> T:
@@ -160,6 +158,13 @@ class Session(Mortal):
         finally:
             self._calls.discard(mine)
 
+    def _stepper_of(self, inputs: Collection[str]) -> Stepper:
+        """The stepper that sets these inputs and returns all outputs by name."""
+        names = tuple(inputs)
+        if names not in self._named:
+            self._named[names] = Stepper(self, names, None)
+        return self._named[names]
+
     def _stop(self) -> bool:
         coordinator = self._execution.coordinator
         coordinator.stop()
@@ -176,6 +181,10 @@ class Session(Mortal):
                 what = "input" if is_input else "output"
                 raise RunError(f"{root.path} has no {what} {name!r}{did_you_mean(name, known)}")
         return [known[name] for name in (known if names is None else names)]
+
+
+def _broken_off(error: BaseException) -> bool:
+    raise error
 
 
 class Stepper:

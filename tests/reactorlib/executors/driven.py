@@ -38,6 +38,7 @@ class Echo(Reactor):
     def answer(self, inp, out) -> None:
         if inp.value == "sleep":
             os.write(1, b"ready\n")
+        if inp.value in ("sleep", "rest"):
             rest()
         if inp.value == "die" and self.bank_index == 1:
             os._exit(3)
@@ -85,6 +86,14 @@ def in_step(log: str) -> None:
         session.step(inp="sleep")
 
 
+def between(log: str) -> None:
+    """A step has begun and is not finished: the other workers are in it."""
+    with opened(log) as session:
+        session.begin(inp="rest")
+        os.write(1, b"ready\n")
+        rest()
+
+
 def forgotten(log: str) -> None:
     """At exit a session is open."""
     globals()["kept"] = opened(log)
@@ -121,7 +130,7 @@ def forked(log: str) -> None:
 
 
 WHAT: dict[str, Callable[[str], None]] = {
-    function.__name__: function for function in (idle, other_thread, in_step, forgotten, collected, forked)
+    function.__name__: function for function in (idle, other_thread, in_step, between, forgotten, collected, forked)
 }
 
 

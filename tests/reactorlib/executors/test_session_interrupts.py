@@ -30,6 +30,10 @@ def whole(session: Session, step: Any) -> None:
     assert step(3) == [3, 3, 3]
 
 
+def named(session: Session, step: Any) -> None:
+    assert session.step(inp=3) == {"out": [3, 3, 3]}
+
+
 def halves(session: Session, step: Any) -> None:
     step.begin(3)
     assert step.finish(20) == [3, 3, 3]
@@ -64,7 +68,7 @@ def interrupted_at(moment: int, do: Callable[[], None]) -> bool:
 
 
 @IN_FINALIZERS
-@pytest.mark.parametrize("what", [whole, halves, closing], ids=["whole", "halves", "closing"])
+@pytest.mark.parametrize("what", [whole, named, halves, closing], ids=["whole", "named", "halves", "closing"])
 @pytest.mark.parametrize("executor", first(2, EXECUTORS, "a process for each of some hundred moments"))
 def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what: Any) -> None:
     moment, reached = 0, True
@@ -74,6 +78,7 @@ def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what:
         assert step(2) == [2, 2, 2]
         reached = interrupted_at(moment, lambda: what(session, step))  # noqa: B023
         assert current.worker is None
+        assert session._pending is None or session.closed or what is halves
         if not session.closed and session._pending is None:
             assert step(5) == [5, 5, 5]
         session.close()

@@ -38,8 +38,8 @@ def test_a_parent_that_a_signal_kills_leaves_no_process(what: str, number: signa
     assert ended(log) == []
 
 
-@pytest.mark.parametrize("what", ["idle", "in_step"])
-def test_ctrl_c_in_a_step_or_before_close_ends_a_session_with_its_shutdown_reactions(what: str, log: str) -> None:
+@pytest.mark.parametrize("what", ["idle", "in_step", "between"])
+def test_ctrl_c_ends_a_session_with_its_shutdown_reactions(what: str, log: str) -> None:
     with victim(what, log) as process:
         os.killpg(process.process.pid, signal.SIGINT)
         status, errors = process.end()
