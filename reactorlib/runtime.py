@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -40,7 +41,8 @@ def run(
     - `workers` is their number (default: the CPUs that this process may use, or the ranks).
     - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.
     - `start_method` of processes is "fork", "spawn" or "forkserver".
-    - `library_threads` of NumPy and torch run per worker (default: as OMP_NUM_THREADS and the like say, else one).
+    - `library_threads` of NumPy and torch run per worker. Default, where there are several workers: as OMP_NUM_THREADS
+      and the like say, else one. A run with one worker changes nothing unless it is asked to.
 
     A constructor with a parameter of one of these names gets it from `elaborate`:
     `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
@@ -68,17 +70,20 @@ def run(
                       placement=placement, start_method=start_method, library_threads=library_threads,
                       trace=trace)  # fmt: skip
     options.check("run", program, parameters)
-    with limited(library_threads):
-        if executor != "mpi":
-            result = _run_once(Execution(fresh(program, parameters), options))
-        else:
-            from reactorlib.mpi.runs import on_ranks  # only where it is used: it needs ranks
+    if executor == "mpi":
+        from reactorlib.mpi.runs import on_ranks  # only where it is used: it needs ranks
 
+        with limited(library_threads):
             result = on_ranks(
                 lambda: fresh(program, parameters),
                 lambda taken, make: _run_once(Execution(taken, options, make)),
                 options,
             )
+    else:
+        execution = Execution(fresh(program, parameters), options)
+        alone = execution.executor.workers == 1 and library_threads is None
+        with nullcontext() if alone else limited(library_threads):
+            result = _run_once(execution)
     ended_runs.collect_if_worthwhile()
     return result
 

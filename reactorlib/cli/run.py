@@ -35,7 +35,7 @@ RUNNING = [
     option("--workers", metavar="N", type=count_option,
            help="workers of a parallel executor (default: the CPUs, or the ranks with mpi)"),
     option("--library-threads", metavar="N", type=count_option,
-           help="threads of NumPy and torch per worker (default: as OMP_NUM_THREADS and the like say, else 1)"),
+           help="threads of NumPy and torch per worker (default with several: as OMP_NUM_THREADS says, else 1)"),
 ]  # fmt: skip
 ARGUMENTS = [
     *RUNNING,
