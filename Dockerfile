@@ -11,8 +11,8 @@ WORKDIR /suite
 COPY pyproject.toml constraints.txt MANIFEST.in README.md LICENSE Makefile ./
 COPY tools tools
 COPY reactorlib reactorlib
-RUN make install PYTHON=python3 TORCH_INDEX=https://download.pytorch.org/whl/cpu
+RUN make develop PYTHON=python3 TORCH_INDEX=https://download.pytorch.org/whl/cpu
 COPY . .
 # What was copied is no younger than what was installed.
-RUN touch .venv/.installed
+RUN touch .venv/.measures .venv/.installed
 CMD ["make", "help"]

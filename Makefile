@@ -7,9 +7,17 @@ SOAK_SECONDS ?= 600
 # On Linux PyPI's torch comes with several GB of CUDA that nothing here uses; a CPU-only index avoids them:
 #   make bench TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
+# A machine without a network: `make wheelhouse WHEELS=directory` where there is one, and there, with the same kind of
+# Python, WHEELS=directory for the first target. SYSTEM_SITE=1 uses the packages that the system's Python has.
+WHEELS ?=
+SYSTEM_SITE ?=
 
 BIN := $(VENV)/bin
+# What measures, and what the tests and the site need as well.
+MEASURES := $(VENV)/.measures
 STAMP := $(VENV)/.installed
+INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+FROM := $(INDEX) $(if $(WHEELS),--no-index --find-links $(abspath $(WHEELS)))
 # The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
@@ -48,12 +56,12 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/reactorlib/executors/test_choice.py tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX WHEELS SYSTEM_SITE RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-third-party test-openmpi check style format lock soak mutants clean
+.PHONY: help install develop wheelhouse install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-third-party test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -61,41 +69,48 @@ help:  ## list the targets
 	@echo
 	@echo 'bench: PRESET=smoke|quick|crossover|vectors|threads|nodes|paper|contribute (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
-	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
+	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch,'
+	@echo '           WHEELS=directory installs without a network, SYSTEM_SITE=1 uses what the system has'
 
-install: $(STAMP)  ## create .venv and install everything into it
+install: $(MEASURES)  ## create .venv and install into it what measures; WHEELS=directory installs without a network
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
+
+develop: $(STAMP)  ## install what the tests, the linters and the site need as well
+
+wheelhouse: $(BIN)/python  ## fetch into WHEELS=directory what `make install WHEELS=directory` needs on a machine without a network
+	@[ -n "$(WHEELS)" ] || { echo "name the directory for the wheels: make wheelhouse WHEELS=../wheels" >&2; exit 2; }
+	@$(BIN)/python tools/install.py --collect $(WHEELS) $(INDEX)
 
 install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
 
 install-rllib: $(RLLIB_STAMP)  ## create .venv-rllib: for the backend `rllib`
 
-bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
+bench: $(MEASURES) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
 	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(HARNESS) report $(RESULTS) && exit $$status
 
-advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
+advise: $(MEASURES)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
 
 bench-kernel: $(STAMP)  ## time the kernel's hot paths with pytest-benchmark, compared with the run saved last
 	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
 	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare)
 
-kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
+kernel-claims: $(MEASURES)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims
 
-regress: $(STAMP)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
+regress: $(MEASURES)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
 	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
 
-ray-options: $(STAMP)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes
+ray-options: $(MEASURES)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes
 	$(BIN)/python -m benchmarks.ray_options
 
-report: $(STAMP)  ## draw the figures of the newest run and print its comparison
+report: $(MEASURES)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
+readme: $(MEASURES)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
 	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
@@ -106,7 +121,7 @@ readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ a
 	$(HARNESS) contributed --readme docs/contributed.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
-diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there
+diagrams: $(MEASURES)  ## draw the diagrams in docs/ again, by the commands written there
 	@grep -rhoP '^(\.venv/bin/)?python -m reactorlib \Kgraph .* -o docs/diagrams/.*' docs | sort -u | while read -r arguments; do \
 	  echo "python -m reactorlib $$arguments"; status=0; \
 	  $(BIN)/python -m reactorlib $$arguments || status=$$?; \
@@ -165,7 +180,7 @@ format: $(STAMP)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 
 lock: $(STAMP)  ## write constraints.txt again, of the newest versions that go together; installs nothing
-	$(BIN)/python tools/lock.py $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	$(BIN)/python tools/lock.py $(INDEX)
 
 soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
@@ -176,15 +191,22 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 clean:  ## remove .venv and the caches; results stay
 	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(ADAPTERS_VENV) $(WHEEL_VENV) $(THIRD_PARTY_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
-# The stamp is younger than the two files that say what to install, so nothing is installed twice.
-$(STAMP): pyproject.toml constraints.txt
+$(BIN)/python:
 	@[ "$$(uname -s)" = Linux ] || { echo "Linux is needed, this is $$(uname -s); in Docker: see Dockerfile" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
-	@echo "installing into $(VENV), once: some minutes, and 3 GB, with CUDA several more (see TORCH_INDEX in make help)"
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python tools/install.py $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	@$(PYTHON) -m venv $(if $(SYSTEM_SITE),--system-site-packages) $(VENV)
+
+# A stamp is younger than the two files that say what to install, so nothing is installed twice.
+$(MEASURES): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), once: some minutes, and 2.4 GB, with CUDA several GB more (see TORCH_INDEX in make help)"
+	@$(BIN)/python tools/install.py $(FROM)
 	@touch $@
+
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), once: some minutes, and 3 GB, with CUDA several GB more (see TORCH_INDEX in make help)"
+	@$(BIN)/python tools/install.py --develop $(FROM)
+	@touch $(MEASURES) $@
 
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.
 # A workload whose package cannot be installed has a row that says so.
@@ -196,13 +218,13 @@ $(FT_STAMP): pyproject.toml
 	-$(FT_VENV)/bin/python -m pip install --only-binary :all: pettingzoo
 	-$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
 	-PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
-	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch
+	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(INDEX) torch
 	-$(FT_VENV)/bin/python -m pip uninstall --quiet --yes triton  # for GPUs; torch's optimizers load it, and it switches the GIL on
 	@touch $@
 
 $(ADAPTERS_STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ADAPTERS_VENV)
-	$(ADAPTERS_VENV)/bin/python -m pip install --constraint constraints.txt --prefer-binary $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	$(ADAPTERS_VENV)/bin/python -m pip install --constraint constraints.txt --prefer-binary $(INDEX) \
 	  --editable '.[gymnasium,vectors]' pettingzoo pygame hypothesis pytest pytest-timeout
 	@touch $@
 
@@ -210,7 +232,7 @@ $(ADAPTERS_STAMP): pyproject.toml constraints.txt
 $(RLLIB_STAMP): constraints.txt
 	$(PYTHON) -m venv $(RLLIB_VENV)
 	grep -v '^gymnasium==' constraints.txt > $(RLLIB_VENV)/constraints.txt
-	$(RLLIB_VENV)/bin/python -m pip install --disable-pip-version-check --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	$(RLLIB_VENV)/bin/python -m pip install --disable-pip-version-check --only-binary :all: $(INDEX) \
 	  --constraint $(RLLIB_VENV)/constraints.txt 'ray[rllib]' torch psutil hypothesis pytest pytest-timeout
 	@touch $@
 

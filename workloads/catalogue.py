@@ -64,6 +64,7 @@ class Backend:
 
 
 # Interpreters beside the suite's own: one without a GIL, and one with RLlib, which needs another Gymnasium.
+PACKAGES = ("ale_py", "gymnasium", "pettingzoo", "ray", "torch")  # modules of the extra `workloads`
 FREE_THREADED = "free-threaded"
 RLLIB = "rllib"
 _NOGIL = "-nogil"
@@ -306,7 +307,7 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 
 def load(workload: str, backend: str) -> ModuleType:
     """Import the module with the `run` of a workload on a backend, and all that it needs. Some workloads share one.
-    Raises ParameterError.
+    Raises ParameterError, and UnsupportedError where a package of the extra `workloads` is absent.
     """
     for what, asked, known in (("workload", workload, WORKLOADS), ("backend", backend, BACKENDS)):
         if asked not in known:
@@ -315,9 +316,14 @@ def load(workload: str, backend: str) -> ModuleType:
     name = f"{package}.{BACKENDS[backend].module}"
     if importlib.util.find_spec(name) is None:
         raise ParameterError(f"backend: {backend} does not run {workload}")
-    for part in WORKLOADS[workload].parts:
-        importlib.import_module(f"{package}.{part}")
-    return sys.modules[importlib.import_module(name).run.__module__]
+    try:
+        for part in WORKLOADS[workload].parts:
+            importlib.import_module(f"{package}.{part}")
+        return sys.modules[importlib.import_module(name).run.__module__]
+    except ModuleNotFoundError as error:
+        if error.name not in PACKAGES:
+            raise
+        raise UnsupportedError.missing(error.name.replace("_", "-"), "workloads") from None
 
 
 def workers_of(backend: Backend, task: Any) -> int | None:

@@ -199,7 +199,7 @@ def test_the_tests_of_the_kernel_run_from_the_wheel_without_what_the_suite_needs
 
 
 def test_what_has_private_parts_that_are_touched_has_an_upper_bound():
-    (ray,) = (needed for needed in EXTRAS["bench"] if needed.startswith("ray"))
+    (ray,) = (needed for needed in EXTRAS["workloads"] if needed.startswith("ray"))
     assert re.fullmatch(r"ray>=\d+\.\d+,<\d+\.\d+", ray)
 
 

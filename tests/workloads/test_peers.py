@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from tests.choice import first
+from tests.reactorlib.scripts import printed
 from workloads.catalogue import BACKENDS, execute, make_task, run
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -175,3 +176,18 @@ def test_a_peer_that_is_not_installed_says_how_to_install_it(workload, backend, 
     name = package.replace("_", "-")
     with pytest.raises(UnsupportedError, match=rf"^{name} is not installed; .* `{extra}`: pip install"):
         execute(workload, backend, {}, verify=False)
+
+
+@pytest.mark.parametrize(
+    ("workload", "backend", "package"), [("q_learning", "serial", "torch"), ("ppo", "ray-pooled", "ray")]
+)
+def test_a_workload_whose_package_is_absent_says_so(workload, backend, package):
+    """In a process of its own: what is imported already is there."""
+    script = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from workloads.catalogue import execute\nfrom workloads.parameter import UnsupportedError\n"
+        f"try: execute({workload!r}, {backend!r}, {{}}, verify=False)\nexcept UnsupportedError as error: print(error)"
+    )
+    assert printed("-c", script).startswith(
+        f"{package} is not installed; it comes with the extra `workloads`: pip install"
+    )
