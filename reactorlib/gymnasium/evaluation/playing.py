@@ -6,7 +6,8 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -98,15 +99,17 @@ def evaluate(
             )
         if step_limit_s <= 0:
             raise ValueError(f"`step_limit_s` must be positive, got {step_limit_s}")
-    make = partial(_named, make_env) if isinstance(make_env, str) else make_env
+    make = partial(_of_name, make_env, Path.cwd()) if isinstance(make_env, str) else make_env
     (make,), is_apart = apart([make], isolate, options.get("executor") or "processes")
     with closing(made(make)) as env:
-        like = env.metadata, env.render_mode, env.action_space, env.observation_space
+        seen = env.observation_space
+        (blank,) = iterate(batch_space(seen, 1), create_empty_array(seen, 1, np.zeros))
+        like = env.metadata, env.render_mode, env.action_space, seen, blank
     del env
     slot = partial(Slot, make, like, max_steps, reuse)
     if is_apart:
         options |= {"executor": "processes", "caller_steps": False}
-    play = _Play(slot, policy, like[2:], policy_batch, step_limit_s, on_row)
+    play = _Play(slot, policy, like[2:4], policy_batch, step_limit_s, on_row)
     play.rows = {row.episode: row for row in done}
     play.waiting.extend(Episode(k, seed) for k, seed in enumerate(chosen) if k not in play.rows)
     while play.waiting:
@@ -115,8 +118,13 @@ def evaluate(
     return evaluation_of([row for number, row in play.rows.items() if number < len(chosen)])
 
 
-def _named(name: str) -> Any:
-    return maker(name)()
+@cache  # a process looks a name up once, not for each episode
+def _maker(name: str, _folder: Path) -> Callable[[], Any]:
+    return maker(name)
+
+
+def _of_name(name: str, folder: Path) -> Any:
+    return _maker(name, folder)()
 
 
 class _Play:
@@ -128,6 +136,7 @@ class _Play:
         self._policy, self._size, self._limit_s, self._on_row = policy, size, limit_s, on_row
         self._action_space, self._observation_space = spaces
         self._tells = "episodes" in _parameters(policy)
+        self._shape = self._action_space.shape if isinstance(self._action_space, ARRAYS) else None
         self._is_single = limit_s is not None  # slots get one episode at a time, so that what ends a process has a name
         self.rows: dict[int, EpisodeRow] = {}
         self.waiting: deque[Episode] = deque()
@@ -266,13 +275,13 @@ class _Play:
 
     def _acted(self, observations: Any, episodes: list[Episode]) -> Any:
         actions = self._policy(observations, episodes=episodes) if self._tells else self._policy(observations)
-        if not isinstance(self._action_space, ARRAYS):
+        if self._shape is None:
             return actions
         try:
             array = np.asarray(actions)
         except Exception as error:
             raise ValueError(f"`policy` returned a {type(actions).__name__} that is no array: {error}") from error
-        wanted = (len(episodes), *(self._action_space.shape or ()))
+        wanted = (len(episodes), *self._shape)
         if array.shape != wanted:
             got = "None" if actions is None else f"actions of shape {array.shape}"
             raise ValueError(f"`policy` returned {got} for {len(episodes)} rows, instead of shape {wanted}")

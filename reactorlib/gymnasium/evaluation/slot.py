@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 
 import gymnasium
 import numpy as np
-from gymnasium.vector.utils import batch_space, create_empty_array, iterate
 
 from reactorlib.gymnasium.evaluation.rows import ERROR, TERMINATED, TRUNCATED, EpisodeRow
 from reactorlib.gymnasium.identity import SameEnvironmentError, bare
@@ -45,17 +44,16 @@ def made(make: Callable[[], Any]) -> Any:
 class Slot(gymnasium.Env[Any, Any]):
     """Plays the episodes that `reset(seed=...)` is given, pairs of index and seed. Between them it is idle.
 
-    It makes an environment when an episode begins: for each one, unless it is to `reuse` them.
+    It makes an environment when an episode begins: for each one, unless it is to `reuse` them. `like` are the facts of
+    such an environment, with an observation for slots that have had none.
     """
 
     def __init__(self, make: Callable[[], Any], like: Any, max_steps: int | None, reuse: bool) -> None:
-        self.metadata, self.render_mode, self.action_space, self.observation_space = like
+        self.metadata, self.render_mode, self.action_space, self.observation_space, self._observation = like
         self._make, self._max_steps, self._reuse = make, max_steps, reuse
         self._env: Any = None
         self._episodes: Iterable[tuple[int, int]] = iter(())
         self._is_idle = True
-        space: Any = self.observation_space
-        (self._observation,) = iterate(batch_space(space, 1), create_empty_array(space, 1, np.zeros))
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Begin the first of these episodes."""

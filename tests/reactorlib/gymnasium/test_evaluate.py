@@ -1,7 +1,9 @@
 """`evaluate`: the row of an episode depends on the episode alone, whatever slot, worker and process it runs in."""
 
 import functools
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -75,6 +77,15 @@ def test_seeds_are_those_that_are_given() -> None:
     assert rows[0][2:] == rows[1][2:]
     with pytest.raises(ValueError, match="3 seeds"):
         evaluate("CartPole-v1", leaning, 2, seeds=[5, 5, 9])
+
+
+def test_a_name_is_looked_up_once_and_not_for_each_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "arms.py").write_text("from tests.reactorlib.gymnasium.evaluated import Arm\n")
+    found = evaluate("arms.py:Arm", of, 6, envs=2, executor="inline")
+    assert found == evaluate(evaluated.Arm, of, 6, envs=1)
+    assert sys.path.count(str(tmp_path)) == 1
 
 
 def test_what_fails_is_a_row() -> None:
