@@ -152,13 +152,40 @@ class Lease:
         return np.frombuffer(lent, array.dtype).reshape(array.shape)
 
 
-def rows_to_write(space: Any, batch: Any, own: slice) -> tuple[Any, ...]:
-    """For each array of a batch, in the order of the space: its rows, or a memoryview of its numbers."""
-    if isinstance(space, spaces.Dict):
-        parts = [rows_to_write(one, batch[key], own) for key, one in space.spaces.items()]
-    elif isinstance(space, spaces.Tuple):
-        parts = [rows_to_write(one, part, own) for one, part in zip(space.spaces, batch, strict=True)]
-    else:
-        mine = batch[own]
-        return (memoryview(mine) if is_number(space) else [mine[row, ...] for row in range(len(mine))],)
-    return tuple(row for part in parts for row in part)
+def writer(space: Any, batch: Any, own: slice) -> Callable[[int, Any], None]:
+    """The function that puts an observation into a batch, at a position of the rows `own`."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        each = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
+        parts = [(key, writer(one, batch[key], own)) for key, one in each]
+        return partial(_put_parts, parts, isinstance(space, spaces.Tuple))
+    mine, dtype, shape = batch[own], space.dtype, space.shape
+    rows: Any = memoryview(mine) if is_number(space) else [mine[row, ...] for row in range(len(mine))]
+
+    def put_number(position: int, value: Any) -> None:
+        if value.__class__ is int or value.__class__ is np.int64:
+            rows[position] = value
+        else:
+            _fit(mine[position, ...], value)
+
+    def put_array(position: int, value: Any) -> None:
+        if value.__class__ is np.ndarray and value.dtype is dtype and value.shape == shape:
+            rows[position][...] = value
+        else:
+            _fit(rows[position], value)
+
+    return put_number if is_number(space) else put_array
+
+
+def _put_parts(parts: list[Any], is_tuple: bool, position: int, value: Any) -> None:
+    if is_tuple and len(value) != len(parts):
+        raise ValueError(f"an observation has {len(value)} parts, its space has {len(parts)}")
+    for key, put in parts:
+        put(position, value[key])
+
+
+def _fit(row: Any, value: Any) -> None:
+    """Put an observation into its row that is not as its space says, if NumPy calls it of the same kind."""
+    value = np.asarray(value)
+    if value.shape != row.shape:
+        raise ValueError(f"an observation has shape {value.shape}, its space has {row.shape}")
+    np.copyto(row, value, casting="same_kind")

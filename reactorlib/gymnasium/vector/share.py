@@ -1,22 +1,23 @@
-"""The environments of one worker, and the operations on them: reset, step, call. Autoreset is in `written_step`."""
+"""The environments of one worker, and the operations on them: reset, step, call."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from io import BytesIO
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
 from reactorlib.gymnasium.identity import Known, SameEnvironmentError, bare, unknown
 from reactorlib.gymnasium.isolation import forms
 from reactorlib.gymnasium.saving import Refused, SavedEnvironment, restore_one, save_one
 from reactorlib.gymnasium.vector.infos import Info
-from reactorlib.gymnasium.vector.layout import Arrays, Layout, rows_of, rows_to_write
-from reactorlib.gymnasium.vector.written_step import written_for
+from reactorlib.gymnasium.vector.layout import Arrays, Layout, rows_of, writer
 
 NOT_GIVEN = ...  # options that `reset` is called without
 
@@ -64,8 +65,8 @@ class _SetupPickler(cloudpickle.Pickler):  # type: ignore[misc]
 class Share:
     """The environments of one share of a vector environment, the `number`-th.
 
-    `rewards`, `terminations` and `truncations` are its own; `publish` copies them to `arrays`, which others see.
-    Only environment 0 may be the one that the caller made first.
+    Its rewards go to `arrays` once a round, as workers that write to one cache line wait for each other. Only
+    environment 0 may be the one that the caller made first.
     """
 
     def __init__(self, setup: Setup, number: int, arrays: Arrays) -> None:
@@ -73,19 +74,22 @@ class Share:
         self.low, self.count, self.arrays, layout = low, high - low, arrays, setup.layout
         own = slice(low, low + self.count)
         self.inside = memoryview(arrays.inside[number : number + 1])
-        columns = [one[own] for one in (arrays.rewards, arrays.terminations, arrays.truncations)]
-        mine: list[Any] = [memoryview(np.zeros_like(one)) for one in columns]
-        self.rewards, self.terminations, self.truncations = mine
-        self._published = [memoryview(one) for one in columns]
-        self.rows = [rows_to_write(layout.observation_space, batch, own) for batch in arrays.observations]
+        columns = arrays.rewards[own], np.zeros(self.count), arrays.terminations[own], arrays.truncations[own]
+        views: list[Any] = [memoryview(column) for column in columns]
+        self._published, self.rewards, self.terminations, self.truncations = views
+        self._writers = [writer(layout.observation_space, batch, own) for batch in arrays.observations]
         self._actions: Any = None if arrays.actions is None else arrays.actions[own]
         # Whether the last observations are needed again: the user may have written to what lies in one place.
-        self._rotates = layout.in_place or len(self.rows) != 1
-        self.ended = [False] * self.count
+        self._rotates = layout.in_place or len(self._writers) != 1
+        # The rows that `_step` writes without a call, which costs as much as writing a small one.
+        self._space: Any = layout.observation_space
+        is_single = isinstance(self._space, spaces.Box) and not self._rotates
+        self._rows = [arrays.observations[0][row, ...] for row in range(low, high)] if is_single else []
+        self._mode = setup.mode
+        self.ended = [False] * self.count  # whether its last step ended an episode
         self.last: list[Any] = [None] * self.count  # observations
         self.envs: list[Any] = []
         self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
-        self._step, self._put = written_for(self, layout.observation_space, setup.mode, self._rotates)
         first = setup.first() if low else None
         met = {id(first)}
         for _, make in self._each(setup.make[low:high]):
@@ -102,11 +106,6 @@ class Share:
             yield position, thing
         self.inside[0] = -1
 
-    def publish(self) -> None:
-        """Let others see rewards and ends."""
-        rewards, terminations, truncations = self._published
-        rewards[:], terminations[:], truncations[:] = self.rewards, self.terminations, self.truncations
-
     def reset(
         self, seeds: Sequence[Any], options: Sequence[Any], mask: Sequence[bool] | None, buffer: int
     ) -> list[Info]:
@@ -115,16 +114,26 @@ class Share:
         for position, env in self._each():
             if mask is None or mask[position]:
                 given = {} if options[position] is NOT_GIVEN else {"options": options[position]}
-                observation, info = env.reset(seed=seeds[position], **given)
-                self.rewards[position] = 0.0
-                self.ended[position] = self.terminations[position] = self.truncations[position] = False
-                self._put(position, observation, buffer)
-                if info:
-                    infos.append((self.low + position, info, None))
+                self._begin(position, env.reset(seed=seeds[position], **given), buffer, infos)
             elif self._rotates and self.last[position] is not None:
                 self._put(position, self.last[position], buffer)
-        self.publish()
+        self._published[:] = self.rewards
         return infos
+
+    def _begin(self, position: int, result: tuple[Any, Any], buffer: int, infos: list[Info]) -> None:
+        """Begin an episode with this result of `reset`."""
+        observation, info = result
+        self.rewards[position] = 0.0
+        self.ended[position] = self.terminations[position] = self.truncations[position] = False
+        self._put(position, observation, buffer)
+        if info:
+            infos.append((self.low + position, info, None))
+
+    def _put(self, position: int, observation: Any, buffer: int) -> None:
+        if self._writers:
+            self._writers[buffer](position, observation)
+        if self._rotates:
+            self.last[position] = observation
 
     def step(self, actions: Sequence[Any] | dict[int, Any], buffer: int) -> list[Info]:
         """Step all environments, or those whose positions have an action. Ended ones are reset as the mode says."""
@@ -135,6 +144,50 @@ class Share:
     def step_all(self, buffer: int) -> list[Info]:
         """Step with the actions that lie in the arrays; an environment may keep its own."""
         return self._step(range(self.count), self._actions.copy(), buffer)
+
+    def _step(self, positions: Iterable[int], actions: Iterable[Any], buffer: int) -> list[Info]:
+        infos: list[Info] = []
+        envs, ended, low, inside, rewards = self.envs, self.ended, self.low, self.inside, self.rewards
+        rows, shape = self._rows, self._space.shape
+        dtype = self._space.dtype if rows else None  # which no array has
+        for position, action in zip(positions, actions):  # noqa: B905  # as many
+            env = envs[position]
+            inside[0] = low + position
+            if ended[position] and self._is_reset(position, buffer, infos):
+                continue
+            observation, reward, terminated, truncated, info = env.step(action)
+            try:
+                rewards[position] = reward
+            except (TypeError, ValueError):  # an array with one element or None, as some environments return it
+                rewards[position] = np.asarray(reward, float).item()
+            if terminated or truncated:  # else both are False already
+                ended[position] = True
+                self.terminations[position], self.truncations[position] = terminated, truncated
+                if self._mode is AutoresetMode.SAME_STEP:
+                    final = {"final_obs": deepcopy(observation), "final_info": _kept(info)}
+                    observation, info = env.reset()
+                    infos.append((low + position, info, final))
+                elif info:
+                    infos.append((low + position, info, None))
+            elif info:
+                infos.append((low + position, info, None))
+            if observation.__class__ is np.ndarray and observation.dtype is dtype and observation.shape == shape:
+                rows[position][...] = observation  # as `_put` does
+            else:
+                self._put(position, observation, buffer)
+        inside[0] = -1
+        self._published[:] = rewards
+        return infos
+
+    def _is_reset(self, position: int, buffer: int, infos: list[Info]) -> bool:
+        """After the end of an episode: whether this step resets the environment."""
+        if self._mode is AutoresetMode.DISABLED:
+            raise AssertionError("the episode has ended: reset this environment first (autoreset_mode is disabled)")
+        if self._mode is AutoresetMode.SAME_STEP:
+            self.ended[position] = self.terminations[position] = self.truncations[position] = False
+            return False
+        self._begin(position, self.envs[position].reset(), buffer, infos)
+        return True
 
     def call(self, name: str, arguments: Sequence[tuple[Any, Any]]) -> list[Any]:
         """The results of a method of each environment, given its own arguments, or its attributes."""
@@ -188,3 +241,10 @@ class Share:
             position, first = failed[0]
             self.inside[0] = self.low + position
             raise first
+
+
+def _kept(infos: Any) -> Any:
+    """A copy of infos, to whose dictionaries and arrays the environment may write again."""
+    if isinstance(infos, dict):
+        return {key: _kept(value) for key, value in infos.items()}
+    return infos.copy() if isinstance(infos, np.ndarray) else infos

@@ -35,19 +35,18 @@ class _Watched:
     """An environment whose calls are timed."""
 
     def __init__(self, env: Any, position: int, now: Timed) -> None:
-        self._env, self._position = env, position
-        _, self._step_ns, self._reset_ns = now
+        self._env, self._position, self._now = env, position, now
 
     def step(self, action: Any) -> Any:
-        began = clock()
-        result = self._env.step(action)
-        self._step_ns[self._position] = clock() - began
-        return result
+        return self._in_time(self._now[1], self._env.step, action)
 
     def reset(self, **given: Any) -> Any:
+        return self._in_time(self._now[2], self._env.reset, **given)
+
+    def _in_time(self, times: list[int], act: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
         began = clock()
-        result = self._env.reset(**given)
-        self._reset_ns[self._position] = clock() - began
+        result = act(*arguments, **given)
+        times[self._position] = clock() - began
         return result
 
 
@@ -58,24 +57,22 @@ class TimedShare(Share):
         super().__init__(*arguments)
         self._number, self._period = 0, 1
         self._timed: deque[Timed] = deque(maxlen=KEPT)
-        self._plain_step, self._step = self._step, self._step_in_time
 
-    def _step_in_time(self, positions: Any, actions: Any, buffer: int) -> Any:
-        self._number += 1
-        if self._number % self._period:
-            return self._plain_step(positions, actions, buffer)
-        return self._in_time(lambda: self._plain_step(positions, actions, buffer))
+    def _step(self, *arguments: Any) -> Any:
+        return self._counted(self._period, super()._step, arguments)
 
     def reset(self, *arguments: Any) -> Any:
-        self._number += 1
-        return self._in_time(lambda: Share.reset(self, *arguments))
+        return self._counted(1, super().reset, arguments)
 
-    def _in_time(self, act: Callable[[], Any]) -> Any:
+    def _counted(self, period: int, act: Callable[..., Any], arguments: Any) -> Any:
+        self._number += 1
+        if self._number % period:
+            return act(*arguments)
         now = self._number, [0] * self.count, [0] * self.count
         plain = [*self.envs]
         self.envs[:] = [_Watched(env, position, now) for position, env in enumerate(plain)]
         try:
-            result = act()
+            result = act(*arguments)
         finally:
             self.envs[:] = plain
         self._timed.append(now)
@@ -101,16 +98,16 @@ class TimedGroups(Groups):
         self._rounds += 1
         if self._rounds % CALLER_PERIOD > 1:
             self._ended_ns = 0
-            return Groups.step(self)
-        return self._in_time(lambda: Groups.step(self))
+            return super().step()
+        return self._in_time(super().step)
 
     def replies(self, timeout: float | None = None) -> Any:
-        return self._in_time(lambda: Groups.replies(self, timeout))
+        return self._in_time(super().replies, timeout)
 
-    def _in_time(self, wait: Callable[[], Any]) -> Any:
+    def _in_time(self, wait: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a wait. The round counts if the one before it was timed."""
         began = clock()
-        result = wait()
+        result = wait(*arguments)
         ended = clock()
         if self._ended_ns:
             self.own_ns += began - self._ended_ns
