@@ -74,9 +74,14 @@ class Share:
         self.low, self.count, self.arrays, layout = low, high - low, arrays, setup.layout
         own = slice(low, low + self.count)
         self.inside = memoryview(arrays.inside[number : number + 1])
-        columns = arrays.rewards[own], np.zeros(self.count), arrays.terminations[own], arrays.truncations[own]
+        columns: list[Any] = [
+            np.zeros(self.count),
+            arrays.rewards[own],
+            arrays.terminations[own],
+            arrays.truncations[own],
+        ]
         views: list[Any] = [memoryview(column) for column in columns]
-        self._published, self.rewards, self.terminations, self.truncations = views
+        self.rewards, self._published, self.terminations, self.truncations = views
         self._writers = [writer(layout.observation_space, batch, own) for batch in arrays.observations]
         self._actions: Any = None if arrays.actions is None else arrays.actions[own]
         # Whether the last observations are needed again: the user may have written to what lies in one place.

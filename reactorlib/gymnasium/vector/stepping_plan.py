@@ -51,37 +51,19 @@ class SteppingPlan(NamedTuple):
     step_ns: int | None = None
 
 
-class Wanted(NamedTuple):
-    """The frame of a plan: what the caller asks for, and what this process and thread allow."""
-
-    executor: ExecutorName | None  # None: it is to be chosen
-    method: str | None  # by which processes start
-    most: int  # workers
-    caller_steps: bool  # beside other workers
-    obstacle: str | None  # why the caller steps none, where it was to
-
-    def plan(self, env: Any, n: int) -> SteppingPlan:
-        """The plan for `n` environments like this one."""
-        if self.executor is None:
-            plan = planned(env, n, self.most, self.method)
-        else:
-            plan = SteppingPlan(self.executor, 1 if self.executor == "inline" else self.most, "asked for")
-        if self.obstacle is not None and plan.executor != "inline":
-            plan = plan._replace(reason=f"{plan.reason}; the caller steps none, as {self.obstacle}")
-        if plan.workers == 1 and self.caller_steps:
-            plan = plan._replace(executor="inline")
-        return plan
-
-
-def wanted(
+def chosen(
+    env: Any,
     n: int,
     executor: ExecutorName | None,
     workers: Any,
     caller_steps: bool | None,
     method: str | None,
     max_concurrency: Any,
-) -> Wanted:
-    """The frame of a plan for `n` environments, by arguments of ReactorVectorEnv."""
+) -> tuple[SteppingPlan, str | None, bool]:
+    """The plan for `n` environments like this one, how processes start, and whether the caller steps a share.
+
+    The arguments are those of ReactorVectorEnv.
+    """
     if executor is None and (workers is not None or caller_steps is not None or method is not None):
         executor = "processes"  # of which the caller has an idea
     # Forked processes and ranks have the definitions of the main script.
@@ -93,7 +75,15 @@ def wanted(
         if caller_steps and executor != "mpi":
             obstacle = calling_thread().obstacle
             caller_steps = obstacle is None
-    return Wanted(executor, method, most, caller_steps, obstacle)
+    if executor is None:
+        plan = planned(env, n, most, method)
+    else:
+        plan = SteppingPlan(executor, 1 if executor == "inline" else most, "asked for")
+    if obstacle is not None and plan.executor != "inline":
+        plan = plan._replace(reason=f"{plan.reason}; the caller steps none, as {obstacle}")
+    if plan.workers == 1 and caller_steps:
+        plan = plan._replace(executor="inline")
+    return plan, method, caller_steps or plan.executor == "inline"
 
 
 def _ranks() -> int:

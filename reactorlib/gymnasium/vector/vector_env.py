@@ -32,7 +32,7 @@ from reactorlib.gymnasium.vector.infos import Info, merged
 from reactorlib.gymnasium.vector.layout import Layout
 from reactorlib.gymnasium.vector.share import Setup, Share
 from reactorlib.gymnasium.vector.statistics import Statistics, TimedGroups, TimedShare, statistics_of
-from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, wanted
+from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, chosen
 from reactorlib.worker.options import ExecutorName
 
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
@@ -104,12 +104,13 @@ class ReactorVectorEnv(CalledVectorEnv):
         self._state, self._was_reset = AsyncState.DEFAULT, False
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
-        frame = wanted(n, executor, workers, caller_steps, method, max_concurrency)
         with closing(env_fns[0]()) as env:
             self._learn_spaces(env)
-            self.plan, self._first = frame.plan(env, n), known(env)
+            found = chosen(env, n, executor, workers, caller_steps, method, max_concurrency)
+            self._first = known(env)
             del env  # nobody has it but a function that returns it again
-        self._open(self.plan, frame.method, frame.caller_steps or self.plan.executor == "inline")
+        self.plan, method, caller_steps = found
+        self._open(self.plan, method, caller_steps)
 
     def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment. Raises ValueError or TypeError for an unknown mode."""
