@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reactorlib import WorkerError
 from reactorlib.gymnasium.vector import EnvironmentTimeoutError, Info, ListedVectorEnv, rows_of
 
 
@@ -91,12 +90,7 @@ class Member:
 
     def close(self, timeout: float | None, terminate: bool) -> None:
         """Close all; at once, if the step that is under way takes longer than `timeout` seconds."""
-        if self._under_way and not terminate:
-            try:
-                self.groups.replies(timeout)  # in which an environment may have raised: nobody waits for it any more
-            except (EnvironmentTimeoutError, WorkerError):
-                terminate = True
-        self.envs.close(terminate=terminate)
+        self.envs.close(terminate=terminate or (bool(self._under_way) and not self.groups.ends(timeout)))
 
     def _begin(self, method: str, arguments: tuple[Any, ...], positions: list[int]) -> None:
         self._answered = int(self._arrays.answered[0])

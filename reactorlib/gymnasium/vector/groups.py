@@ -143,6 +143,14 @@ class Groups:
             raise self._told(error) from error
         return replies
 
+    def ends(self, timeout: float | None) -> bool:
+        """Wait for the question that was begun, whose results are for nobody any more; whether it ends in time."""
+        try:
+            self.replies(timeout)
+        except (EnvironmentTimeoutError, WorkerError):
+            return False
+        return True
+
     def results(self, replies: list[Any]) -> list[Any]:
         """The results in the replies, or the error of the first environment that raised."""
         results = [unpacked(reply) for reply in replies]

@@ -21,7 +21,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib import RunError, WorkerError
+from reactorlib import RunError
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import known
 from reactorlib.gymnasium.isolation import Isolate, apart
@@ -373,10 +373,7 @@ class ReactorVectorEnv(CalledVectorEnv):
             return
         if self._state is not AsyncState.DEFAULT and not terminate:
             logger.warn(f"Calling `close` while waiting for a pending call to `{self._state.value}` to complete.")
-            try:
-                self._groups.replies(timeout)  # which nobody waits for any more
-            except (EnvironmentTimeoutError, WorkerError):
-                terminate = True
+            terminate = not self._groups.ends(timeout)
         if terminate:
             self._groups.session.kill()
         elif not self._groups.session.closed:
