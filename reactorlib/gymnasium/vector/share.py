@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -82,10 +83,10 @@ class Share:
         ]
         views: list[Any] = [memoryview(column) for column in columns]
         self.rewards, self._published, self.terminations, self.truncations = views
-        self._writers = [writer(layout.observation_space, batch, own) for batch in arrays.observations]
+        writers = [writer(layout.observation_space, batch, own) for batch in arrays.observations]
         self._actions: Any = None if arrays.actions is None else arrays.actions[own]
         # Whether the last observations are needed again: the user may have written to what lies in one place.
-        self._rotates = layout.in_place or len(self._writers) != 1
+        self._rotates = layout.in_place or len(writers) != 1
         # The rows that `_step` writes without a call, which costs as much as writing a small one.
         self._space: Any = layout.observation_space
         is_single = isinstance(self._space, spaces.Box) and not self._rotates
@@ -93,6 +94,9 @@ class Share:
         self._mode = setup.mode
         self.ended = [False] * self.count  # whether its last step ended an episode
         self.last: list[Any] = [None] * self.count  # observations
+        # For each batch, the function that puts an observation at a position.
+        keeping = [partial(_put_and_keep, put, self.last) for put in writers] if self._rotates else writers
+        self._puts = keeping or [self.last.__setitem__]
         self.envs: list[Any] = []
         self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
         first = setup.first() if low else None
@@ -121,7 +125,7 @@ class Share:
                 given = {} if options[position] is NOT_GIVEN else {"options": options[position]}
                 self._begin(position, env.reset(seed=seeds[position], **given), buffer, infos)
             elif self._rotates and self.last[position] is not None:
-                self._put(position, self.last[position], buffer)
+                self._puts[buffer](position, self.last[position])
         self._published[:] = self.rewards
         return infos
 
@@ -130,15 +134,9 @@ class Share:
         observation, info = result
         self.rewards[position] = 0.0
         self.ended[position] = self.terminations[position] = self.truncations[position] = False
-        self._put(position, observation, buffer)
+        self._puts[buffer](position, observation)
         if info:
             infos.append((self.low + position, info, None))
-
-    def _put(self, position: int, observation: Any, buffer: int) -> None:
-        if self._writers:
-            self._writers[buffer](position, observation)
-        if self._rotates:
-            self.last[position] = observation
 
     def step(self, actions: Sequence[Any] | dict[int, Any], buffer: int) -> list[Info]:
         """Step all environments, or those whose positions have an action. Ended ones are reset as the mode says."""
@@ -153,7 +151,7 @@ class Share:
     def _step(self, positions: Iterable[int], actions: Iterable[Any], buffer: int) -> list[Info]:
         infos: list[Info] = []
         envs, ended, low, inside, rewards = self.envs, self.ended, self.low, self.inside, self.rewards
-        rows, shape = self._rows, self._space.shape
+        rows, shape, put = self._rows, self._space.shape, self._puts[buffer]
         dtype = self._space.dtype if rows else None  # which no array has
         for position, action in zip(positions, actions):  # noqa: B905  # as many
             env = envs[position]
@@ -177,9 +175,9 @@ class Share:
             elif info:
                 infos.append((low + position, info, None))
             if observation.__class__ is np.ndarray and observation.dtype is dtype and observation.shape == shape:
-                rows[position][...] = observation  # as `_put` does
+                rows[position][...] = observation  # as `put` does
             else:
-                self._put(position, observation, buffer)
+                put(position, observation)
         inside[0] = -1
         self._published[:] = rewards
         return infos
@@ -230,7 +228,7 @@ class Share:
             if self._rotates:  # batches that the user keeps stay as they are
                 self.last[position] = one.observation
             elif one.observation is not None:
-                self._put(position, one.observation, 0)
+                self._puts[0](position, one.observation)
         return refused
 
     def close(self) -> None:
@@ -246,6 +244,11 @@ class Share:
             position, first = failed[0]
             self.inside[0] = self.low + position
             raise first
+
+
+def _put_and_keep(put: Callable[[int, Any], None], last: list[Any], position: int, observation: Any) -> None:
+    put(position, observation)
+    last[position] = observation
 
 
 def _kept(infos: Any) -> Any:
