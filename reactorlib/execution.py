@@ -53,7 +53,7 @@ class RunResult:
     trace: list[TraceRecord] | None = None
     spans: list[Span] | None = None
     digest: str | None = None
-    reason: str = ""  # why executor="auto" chose this one, or why "inline" has fewer workers than it was given
+    reason: str = ""  # why executor="auto" chose this one, or how many of the given workers have nothing to do
     start_method: str = ""  # how worker processes started; empty where there were none
 
 
@@ -85,7 +85,7 @@ def make_executor(coordinator: Coordinator) -> Executor:
 
     placed = partition(program, int(options.workers or available_cpus()), options.placement)
     if name == "auto":
-        if len(set(placed.of_node)) < 2:
+        if placed.abreast < 2:
             name, reason = "inline", "nothing can run side by side"
         else:
             name, why = "threads", "processes need Linux"
@@ -98,6 +98,10 @@ def make_executor(coordinator: Coordinator) -> Executor:
                 if is_daemonic():
                     name, why = "threads", "a daemonic process may start no others"
             reason = f"something can run side by side; on {name}, as {why}"
+    used = len(set(placed.of_node))
+    if used < placed.workers and name != "inline":
+        idle = f"{used} of {placed.workers} workers have reactions"
+        reason = f"{reason}; {idle}" if reason else idle
     if name == "inline":
         executor: Executor = Inline(coordinator)
     elif name == "threads":

@@ -39,7 +39,8 @@ def run(
       program running (default: if it declares a physical action).
     - `executor` is "inline", "threads", "processes", "mpi" (each rank makes this call) or "auto".
     - `workers` is their number (default: the CPUs that this process may use, or the ranks).
-    - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.
+    - `placement` puts reactors, by path, on workers (default: banks evenly, others by what can run side by side).
+      Reactors with a physical action stay on worker 0.
     - `start_method` of processes is "fork", "spawn" or "forkserver".
     - `library_threads` of NumPy and torch run per worker. Default, where there are several workers: as OMP_NUM_THREADS
       and the like say, else one. A run with one worker changes nothing unless it is asked to.

@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> Result:
     program, faults = examine(cls, **parameters)
     workers: Sequence[int] = ()
     if options.workers and not faults:
-        from reactorlib.lf.parallelism import placement_of  # for this option only
+        from reactorlib.lf import federates  # for this option only
 
-        workers = partition(program, options.workers, placement_of(program, options.workers)).of_instance
+        workers = partition(program, options.workers, federates(program, options.workers)).of_instance
     diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, workers=workers, faults=faults)
     picture = WRITERS[kind](diagram)
     sizes = {"reactors": diagram.reactors, "reactions": diagram.reactions, "faults": faults}

@@ -35,11 +35,11 @@ def run(options: argparse.Namespace) -> Result:
     if options.list:
         known = list(dict.fromkeys(trigger.path for trigger in program.triggers))
         return Result({"triggers": known}, "\n".join(known))
-    from reactorlib.lf.parallelism import placement_of  # for this command only
+    from reactorlib.lf import federates  # for this command only
 
     chosen, workers = options.trigger or ["startup"], options.workers
     try:
-        text = program.source(*chosen, workers=workers, placement=placement_of(program, workers))
+        text = program.source(*chosen, workers=workers, placement=federates(program, workers))
     except ReactorError as error:
         raise UsageError(error) from error
     return Result({"triggers": chosen, "source": text}, text.removesuffix("\n"))

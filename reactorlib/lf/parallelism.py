@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -37,8 +37,8 @@ def execution(
         return {"executor": executor or "inline"}, None
     apart = federates(program, len(program.root.children)) or {}
     workers = workers or run_options(program.cls).get("workers") or len(apart) or available_cpus()
-    placement = placement_of(program, workers)
-    if len(set(partition(program, workers, placement).of_node)) < 2 and executor in (None, "auto"):
+    placement = federates(program, workers)
+    if partition(program, workers, placement).abreast < 2 and executor in (None, "auto"):
         return {"executor": "inline"}, None
     options = {"executor": executor or "auto", "workers": workers, "placement": placement}
     if options["executor"] != "auto" or not gil_enabled() or sys.platform != "linux" or apart:
@@ -48,13 +48,6 @@ def execution(
         return options, None
     words = f"bodies may change {', '.join(changed[:4])}{', ...' if len(changed) > 4 else ''}, which all reactors share"
     return {**options, "executor": "threads"}, f"{words}: the program runs on threads"
-
-
-def placement_of(program: Elaborated, workers: int) -> dict[str, int] | None:
-    """The placement with which `run` starts a Lingua Franca program. None: the usual one, as of any other program."""
-    if not hasattr(program.cls, "__lf__"):
-        return None
-    return federates(program, workers) or placement_by_level(program, workers)
 
 
 def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
@@ -99,39 +92,3 @@ def _modules_of(program: LfProgram, names: Mapping[str, Any]) -> Iterator[Module
         is_installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
         if file.suffix == ".py" and not folders.isdisjoint(file.parents) and not is_installed:
             yield sys.modules[name]
-
-
-def placement_by_level(program: Elaborated, workers: int) -> dict[str, int] | None:
-    """A placement in which reactions of one level, which may run at once, are on different workers.
-
-    None where banks that are spread evenly do as well. A reactor whose level leaves it the choice joins what it reads.
-    """
-    levels: dict[str, set[int]] = defaultdict(set)  # of the reactions of each reactor
-    sources: dict[str, set[str]] = defaultdict(set)
-    once = {trigger.cell for trigger in program.triggers if trigger.kind in ("startup", "shutdown")}
-    writer = {cell: reaction.instance.path for reaction in program.reactions for cell in reaction.writes}
-    for reaction, level in zip(program.reactions, program.order.level, strict=False):
-        path = reaction.instance.path
-        # A reaction that runs once counts on its own, below the levels: it separates only unconnected reactors.
-        levels[path].add(level - len(program.order.level) if once.issuperset(reaction.triggers) else level)
-        sources[path] |= {writer[cell] for cell in reaction.reads if cell in writer}
-    placed: dict[str, int] = {}
-    loads = Counter[tuple[int, int]]()
-    for path, of in sorted(levels.items(), key=lambda item: max(item[1])):
-        near = {placed[source] for source in sources[path] if source in placed}
-        placed[path] = min(range(workers), key=lambda worker: (
-            sum(loads[level, worker] for level in of if level >= 0), worker not in near,
-            sum(loads[level, worker] for level in of), worker,
-        ))  # fmt: skip
-        loads.update((level, placed[path]) for level in of)
-    usual = partition(program, workers).of_instance
-    even = {instance.path: worker for instance, worker in zip(program.instances, usual, strict=True)}
-    return placed if _busiest(levels, placed) < _busiest(levels, even) else None
-
-
-def _busiest(levels: Mapping[str, set[int]], placed: Mapping[str, int]) -> tuple[int, int]:
-    """The reactors on the busiest worker of each level, added up: of the levels, then of reactions that run once."""
-    most: dict[int, int] = defaultdict(int)
-    for (level, _), count in Counter((level, placed[path]) for path, of in levels.items() for level in of).items():
-        most[level] = max(most[level], count)
-    return sum(n for level, n in most.items() if level >= 0), sum(n for level, n in most.items() if level < 0)

@@ -1,4 +1,4 @@
-"""From a program and a set of triggers to source: plan, partition, sends and waits, straight-line Python.
+"""From a program and a set of triggers to source: plan, moments, partition, sends and waits, straight-line Python.
 
 Never holds a value of a run. Read plan.py first.
 """

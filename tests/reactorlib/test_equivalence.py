@@ -47,6 +47,12 @@ def test_programs_without_schedules_for_sets_of_events_agree_with_the_interprete
     assert not failures, "\n\n".join(failure.text for failure in failures[:2])
 
 
+@pytest.mark.parametrize("text", ["threads:3", "processes:3"])
+def test_programs_that_are_placed_by_what_can_run_side_by_side_agree_with_the_interpreter(text: str) -> None:
+    failures = check_all(range(210_000, 210_040), (Executor.parse(text),))
+    assert not failures, "\n\n".join(failure.text for failure in failures[:2])
+
+
 @pytest.mark.soak
 def test_endless_programs_agree_with_the_interpreter() -> None:
     """Seeds never tried before, for SOAK_SECONDS."""

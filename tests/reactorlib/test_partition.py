@@ -1,12 +1,30 @@
-"""The placement of reactors: banks spread evenly, all else goes to the first worker, and a given placement stays."""
+"""The placement of reactors: banks spread evenly, all else by what can run side by side, and a given one stays."""
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
+from typing import Any
+
 import pytest
 
-from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate
+from reactorlib import (
+    MSEC,
+    Bank,
+    Input,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Timer,
+    connect,
+    elaborate,
+    reaction,
+    run,
+    startup,
+)
 from reactorlib.errors import RunError
-from reactorlib.schedule.partition import Partition, partition
+from reactorlib.schedule.moments import moments_of
+from reactorlib.schedule.partition import Partition, partition, worker_of_member
 from tests.reactorlib.conformance.reactors import noted
 
 
@@ -64,7 +82,7 @@ def test_members_of_a_bank_are_spread_evenly(workers, leaves, expected):
     assert leaf_workers(workers, leaves) == expected
 
 
-def test_all_else_is_with_the_first_worker_and_members_keep_their_contents():
+def test_what_no_event_reaches_is_with_the_first_worker_and_members_keep_their_contents():
     found = places(partition(elaborate(Main), 2))
     assert (found["Main"], found["Main.single"]) == (0, 0)
     assert [found[f"Main.group[1].leaf[{number}]"] for number in range(3)] == [1, 1, 1]
@@ -93,3 +111,147 @@ def test_placement_holds_for_all_that_a_reactor_contains():
 def test_a_placement_that_cannot_be_says_what_could(placement, complaint):
     with pytest.raises(RunError, match=complaint):
         partition(elaborate(Main), 2, placement)
+
+
+class Clock(Reactor):
+    tick, out = Timer(offset="offset", period="period"), Output[int]()
+
+    def __init__(self, offset: int = 0, period: int = 1 * MSEC) -> None: ...
+
+    @reaction(tick, effects=out)
+    def send(self, tick, out):
+        out.set(0)
+
+
+class Stage(Reactor):
+    inp, out = Input[int](), Output[int]()
+
+    @reaction(inp, effects=out)
+    def work(self, inp, out):
+        out.set(inp.value + 1)
+
+
+class End(Reactor):
+    inp = Input[int]()
+    hear = noted(inp)
+
+
+class Pipeline(Reactor):
+    """Three stages in a row, and what ends them."""
+
+    def __init__(self, after: int | None = 1 * MSEC, period: int = 1 * MSEC) -> None:
+        self.clock, self.a, self.b, self.c, self.end = Clock(period=period), Stage(), Stage(), Stage(), End()
+        connect(self.clock.out, self.a.inp)
+        connect(self.a.out, self.b.inp, after=after)
+        connect(self.b.out, self.c.inp, after=after)
+        connect(self.c.out, self.end.inp)
+
+
+def workers_of(main: type[Reactor], workers: int, **parameters: Any) -> tuple[str, int]:
+    """The workers of all reactors but the main one, one digit each, and how many of them run side by side."""
+    found = partition(elaborate(main, **parameters), workers)
+    return "".join(map(str, found.of_instance[1:])), found.abreast
+
+
+@pytest.mark.parametrize(
+    ("workers", "expected"), [(1, ("00000", 1)), (2, ("01100", 2)), (3, ("00122", 3)), (4, ("00122", 3))]
+)
+def test_stages_with_delays_are_a_pipeline(workers, expected):
+    assert workers_of(Pipeline, workers) == expected
+
+
+def test_the_source_of_a_program_shows_the_pipeline():
+    text = elaborate(Pipeline).source("clock.tick", "a.out", "b.out", workers=3)
+    assert text.splitlines()[:3] == [
+        "# worker 0: Pipeline, Pipeline.clock, Pipeline.a",
+        "# worker 1: Pipeline.b",
+        "# worker 2: Pipeline.c, Pipeline.end",
+    ]
+    assert [part.partition("\n")[2].count("_work(") for part in text.split("\n# worker")[3:]] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("after", "period"), [(None, 1 * MSEC), (0, 1 * MSEC), (1 * MSEC, 3 * MSEC), (1 * MSEC, 10 * MSEC)]
+)
+def test_stages_that_never_run_at_one_tag_or_need_each_other_stay_together(after, period):
+    assert workers_of(Pipeline, 3, after=after, period=period) == ("00000", 1)
+
+
+def test_a_value_that_goes_around_a_ring_is_at_one_reactor_at_a_time():
+    class Begun(Stage):
+        begin = noted(startup, effects=Stage.out)
+
+    class Ring(Reactor):
+        def __init__(self) -> None:
+            self.first, self.others = Begun(), [Stage() for _ in range(2)]
+            connect([self.first.out, self.others[0].out], [stage.inp for stage in self.others], after=0)
+            connect(self.others[1].out, self.first.inp, after=0)
+
+    ring = elaborate(Ring)
+    moments = moments_of(ring)
+    assert len({moments[reaction.index] for reaction in ring.reactions if reaction.path != "Ring.first.begin"}) == 3
+    assert partition(ring, 2).abreast == 1  # although the list is spread
+
+
+def test_a_reactor_joins_what_it_reads_and_one_that_sets_nothing_the_caller():
+    class Chains(Reactor):
+        def __init__(self) -> None:
+            self.one, self.other, self.next_of_other, self.next_of_one = Clock(), Clock(), Stage(), Stage()
+            self.end = End()
+            connect(self.one.out, self.next_of_one.inp)
+            connect(self.other.out, self.next_of_other.inp)
+            connect(self.next_of_other.out, self.end.inp)
+
+    assert workers_of(Chains, 2) == ("01100", 2)
+
+
+class Uneven(Reactor):
+    """A hub with a clock of its own that always runs at the tags of its members."""
+
+    tick = Timer(period=1 * MSEC)
+
+    def __init__(self, members: int = 3) -> None:
+        self.members = Bank(Clock, members)
+        self.hub = Clock()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5, 8])
+def test_a_bank_is_placed_as_ever_and_a_hub_stays_with_the_caller_unless_workers_are_idle(workers):
+    found = partition(elaborate(Uneven), workers).of_instance
+    assert found[1:4] == tuple(worker_of_member(member, 3, workers) for member in range(3))
+    assert found[4] == (0 if workers <= 3 else 3)
+
+
+def test_with_a_placement_what_it_does_not_name_stays():
+    assert partition(elaborate(Pipeline), 3, {}).of_instance == (0, 0, 0, 0, 0, 0)
+    assert partition(elaborate(Pipeline), 3, {"Pipeline.b": 2}).of_instance == (0, 0, 0, 2, 0, 0)
+
+
+class Web(Reactor):
+    """Clocks and stages with random connections, most of them delayed."""
+
+    def __init__(self, seed: int) -> None:
+        chance = random.Random(seed)
+        times = [0, 1, 2, 3, 4, 6, 12]
+        self.clocks = [Clock(chance.choice(times) * MSEC, chance.choice(times) * MSEC) for _ in range(2)]
+        self.stages = [Stage() for _ in range(6)]
+        reactors: list[Any] = [*self.clocks, *self.stages]
+        for number, stage in enumerate(self.stages):
+            source = chance.choice(reactors)
+            late = reactors.index(source) >= number + len(self.clocks)
+            connect(
+                source.out, stage.inp, after=None if not late and chance.random() < 0.3 else chance.choice(times) * MSEC
+            )
+
+
+def test_reactions_of_different_moments_never_run_at_one_tag():
+    apart = 0
+    for seed in range(200):
+        program = elaborate(Web, seed=seed)
+        moments = {r.path: moments_of(program)[r.index] for r in program.reactions if r.index in moments_of(program)}
+        met = defaultdict(set)
+        for record in run(program, timeout=30 * MSEC, fast=True, trace=True).trace or ():
+            met[record.tag].add(moments[record.reaction])
+        assert all(len(found) == 1 for found in met.values()), seed
+        apart += len(set(moments.values())) > 1
+    assert apart > 50

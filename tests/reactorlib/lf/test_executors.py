@@ -8,10 +8,11 @@ import weakref
 
 import pytest
 
-from reactorlib import elaborate, run
+from reactorlib import MSEC, Input, Output, Reactor, Timer, connect, elaborate, reaction, run
 from reactorlib.cpus import gil_enabled
-from reactorlib.lf import LinguaFrancaWarning, federates, load, run_options
+from reactorlib.lf import LinguaFrancaWarning, execution, federates, load, run_options
 from reactorlib.lf.parallelism import shared_state
+from reactorlib.schedule.partition import partition
 from tests.reactorlib.scripts import ROOT
 
 FARM = """
@@ -149,3 +150,52 @@ def test_federates_are_placed_in_turn_and_do_the_same(write):
     ]
     assert results[0].digest == results[1].digest
     assert federates(elaborate(load(write(FARM))), 3) is None
+
+
+STAGES = """
+target Python { timeout: 9 ms, fast: true }
+reactor Source { timer tick(0, 1 ms) output out reaction(tick) -> out {= out.set(1) =} }
+reactor Stage { input inp output out reaction(inp) -> out {= out.set(inp.value + 1) =} }
+main reactor {
+  source = new Source()
+  a = new Stage()
+  b = new Stage()
+  c = new Stage()
+  source.out, a.out -> a.inp, b.inp
+  b.out -> c.inp after 1 ms
+}
+"""
+
+
+class Source(Reactor):
+    tick, out = Timer(period=1 * MSEC), Output()
+
+    @reaction(tick, effects=out)
+    def send(self, tick, out):
+        out.set(1)
+
+
+class Stage(Reactor):
+    inp, out = Input(), Output()
+
+    @reaction(inp, effects=out)
+    def work(self, inp, out):
+        out.set(inp.value + 1)
+
+
+class Main(Reactor):
+    def __init__(self):
+        self.source, self.a, self.b, self.c = Source(), Stage(), Stage(), Stage()
+        connect(self.source.out, self.a.inp)
+        connect(self.a.out, self.b.inp)
+        connect(self.b.out, self.c.inp, after=1 * MSEC)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_a_program_is_placed_as_the_same_one_in_python(write, workers):
+    program = elaborate(load(write(STAGES)))
+    found = [partition(each, workers) for each in (program, elaborate(Main))]
+    assert found[0] == found[1]
+    options, _ = execution(program, workers=workers)
+    assert options["executor"] == ("inline" if workers == 1 else "auto")
+    assert len(set(found[0].of_instance)) == min(workers, 2)
