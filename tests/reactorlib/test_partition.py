@@ -25,7 +25,9 @@ from reactorlib import (
 from reactorlib.errors import RunError
 from reactorlib.schedule.moments import moments_of
 from reactorlib.schedule.partition import Partition, partition, worker_of_member
-from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.conformance.reactors import Source, noted
+
+TIMES = (0, 1, 2, 3, 4, 6, 12)  # in ms, of random programs
 
 
 class Leaf(Reactor):
@@ -131,6 +133,10 @@ class Stage(Reactor):
         out.set(inp.value + 1)
 
 
+class Begun(Stage):
+    begin = noted(startup, effects=Stage.out)
+
+
 class End(Reactor):
     inp = Input[int]()
     hear = noted(inp)
@@ -178,9 +184,6 @@ def test_stages_that_never_run_at_one_tag_or_need_each_other_stay_together(after
 
 
 def test_a_value_that_goes_around_a_ring_is_at_one_reactor_at_a_time():
-    class Begun(Stage):
-        begin = noted(startup, effects=Stage.out)
-
     class Ring(Reactor):
         def __init__(self) -> None:
             self.first, self.others = Begun(), [Stage() for _ in range(2)]
@@ -193,10 +196,20 @@ def test_a_value_that_goes_around_a_ring_is_at_one_reactor_at_a_time():
     assert partition(ring, 2).abreast == 1  # although the list is spread
 
 
+def test_after_a_logical_action_any_reactors_may_meet():
+    class Paced(Reactor):
+        def __init__(self) -> None:
+            self.source, self.a, self.b = Source(1, 2), Stage(), Stage()
+            connect(self.source.out, self.a.inp)
+            connect(self.a.out, self.b.inp, after=1 * MSEC)
+
+    assert workers_of(Paced, 3) == ("001", 2)
+
+
 def test_a_reactor_joins_what_it_reads_and_one_that_sets_nothing_the_caller():
     class Chains(Reactor):
         def __init__(self) -> None:
-            self.one, self.other, self.next_of_other, self.next_of_one = Clock(), Clock(), Stage(), Stage()
+            self.one, self.other, self.next_of_other, self.next_of_one = Clock(), Clock(), Begun(), Begun()
             self.end = End()
             connect(self.one.out, self.next_of_one.inp)
             connect(self.other.out, self.next_of_other.inp)
@@ -205,21 +218,55 @@ def test_a_reactor_joins_what_it_reads_and_one_that_sets_nothing_the_caller():
     assert workers_of(Chains, 2) == ("01100", 2)
 
 
+def test_the_main_reactor_stays_and_others_make_room():
+    class Hearing(Reactor):
+        def __init__(self) -> None:
+            self.one, self.other, self.next_of_one = Clock(), Clock(), Stage()
+            connect(self.one.out, self.next_of_one.inp)
+
+        hear = noted("other.out")
+
+    assert partition(elaborate(Hearing), 2).of_instance == (0, 0, 1, 1)
+
+
+class Member(Reactor):
+    inp, out, ready = Input[int](), Output[int](), Output[int]()
+    begin = noted(startup, effects=ready)
+    work = noted(inp, effects=out)
+
+
+class Hub(Reactor):
+    """Starts when all members have, and gathers what they send."""
+
+    ready, replies, out = Input[int](width=3), Input[int](width=3), Output[int]()
+    start = noted(ready, effects=out)
+    gather = noted(replies, effects=out)
+
+
+class Farm(Reactor):
+    """A hub with a bank, and a stage that works when the bank does."""
+
+    def __init__(self) -> None:
+        self.clock, self.stage, self.hub, self.members = Clock(), Stage(), Hub(), Bank(Member, 3)
+        connect(self.clock.out, self.stage.inp)
+        connect(self.clock.out, self.members.inp)
+        connect(self.members.ready, self.hub.ready)
+        connect(self.members.out, self.hub.replies)
+
+
 class Uneven(Reactor):
-    """A hub with a clock of its own that always runs at the tags of its members."""
+    """A clock that always ticks with those of a bank."""
 
-    tick = Timer(period=1 * MSEC)
-
-    def __init__(self, members: int = 3) -> None:
-        self.members = Bank(Clock, members)
-        self.hub = Clock()
+    def __init__(self) -> None:
+        self.clock, self.members = Clock(), Bank(Clock, 3)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5, 8])
-def test_a_bank_is_placed_as_ever_and_a_hub_stays_with_the_caller_unless_workers_are_idle(workers):
-    found = partition(elaborate(Uneven), workers).of_instance
-    assert found[1:4] == tuple(worker_of_member(member, 3, workers) for member in range(3))
-    assert found[4] == (0 if workers <= 3 else 3)
+def test_a_bank_is_placed_as_ever_and_nothing_leaves_the_caller_for_it_unless_workers_are_idle(workers):
+    expected = tuple(worker_of_member(member, 3, workers) for member in range(3))
+    uneven, farm = (partition(elaborate(main), workers).of_instance for main in (Uneven, Farm))
+    assert uneven[1:] == (0 if workers <= 3 else 3, *expected)
+    assert (farm[1], *farm[3:]) == (0, 0, *expected)
 
 
 def test_with_a_placement_what_it_does_not_name_stays():
@@ -227,31 +274,42 @@ def test_with_a_placement_what_it_does_not_name_stays():
     assert partition(elaborate(Pipeline), 3, {"Pipeline.b": 2}).of_instance == (0, 0, 0, 2, 0, 0)
 
 
+class Join(Stage):
+    other = Input[int]()
+
+    @reaction(Stage.inp, other, effects=Stage.out)
+    def work(self, inp, other, out):
+        out.set(1)
+
+
 class Web(Reactor):
-    """Clocks and stages with random connections, most of them delayed."""
+    """Clocks and stages with random connections, most of them delayed, some back to where they come from."""
 
     def __init__(self, seed: int) -> None:
         chance = random.Random(seed)
-        times = [0, 1, 2, 3, 4, 6, 12]
-        self.clocks = [Clock(chance.choice(times) * MSEC, chance.choice(times) * MSEC) for _ in range(2)]
-        self.stages = [Stage() for _ in range(6)]
+        unit = chance.choice([0, MSEC])  # of delays
+        self.clocks = [Clock(chance.choice(TIMES) * MSEC, chance.choice(TIMES) * MSEC) for _ in range(2)]
+        self.stages = [Join() for _ in range(6)]
         reactors: list[Any] = [*self.clocks, *self.stages]
         for number, stage in enumerate(self.stages):
-            source = chance.choice(reactors)
-            late = reactors.index(source) >= number + len(self.clocks)
-            connect(
-                source.out, stage.inp, after=None if not late and chance.random() < 0.3 else chance.choice(times) * MSEC
-            )
+            before = reactors[: number + len(self.clocks)]
+            delays = [None if chance.random() < 0.3 else chance.choice(TIMES) * unit for _ in range(2)]
+            connect(chance.choice(before).out, stage.inp, after=delays[0])
+            if chance.random() < 0.2:
+                connect(chance.choice(before).out, stage.other, after=delays[1])
+            elif chance.random() < 0.2:
+                connect(chance.choice(self.stages).out, stage.other, after=chance.choice(TIMES[1:]) * MSEC)
 
 
 def test_reactions_of_different_moments_never_run_at_one_tag():
     apart = 0
     for seed in range(200):
         program = elaborate(Web, seed=seed)
-        moments = {r.path: moments_of(program)[r.index] for r in program.reactions if r.index in moments_of(program)}
+        moments = moments_of(program)
+        of = {reaction.path: moments[reaction.index] for reaction in program.reactions if reaction.index in moments}
         met = defaultdict(set)
         for record in run(program, timeout=30 * MSEC, fast=True, trace=True).trace or ():
-            met[record.tag].add(moments[record.reaction])
+            met[record.tag].add(of[record.reaction])
         assert all(len(found) == 1 for found in met.values()), seed
-        apart += len(set(moments.values())) > 1
+        apart += len(set(of.values())) > 1
     assert apart > 50
