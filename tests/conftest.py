@@ -5,11 +5,14 @@
 - The handlers of signals are restored after each test, as commands replace them.
 - A slow test says why it is left to `make test-all`.
 - Tests that run at the same time do not disturb each other.
+- The kernel asserts its invariants.
 """
 
 import gc
 import os
 import signal
+
+os.environ.setdefault("REACTORLIB_DEBUG", "1")  # before anything imports the kernel
 
 import pytest
 from hypothesis import settings

@@ -150,7 +150,7 @@ MUTANTS = [
         ("a message that fails occupies no memory", "self._placing.commit(placed, ())", "pass"),
     ),
     *_mutants(
-        _of("transport", "processors", "transport/test_processors"),
+        _of("transport", "waiting", "transport/test_processors"),
         ("only a worker that shares a processor with a fellow leaves it", "if mine not in theirs:", "if False:"),
         ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
         ("a worker goes only where a processor is idle", "0 < _running() <= 1 + len(theirs)", "_running()"),
@@ -158,7 +158,7 @@ MUTANTS = [
     *_mutants(
         _of("transport", "waiting", "transport/test_processors"),
         ("a worker that has paused asks where its fellows are", "(is_wanted or after_pause)", "is_wanted"),
-        ("a worker that nobody keeps from running does not rest", "processors.leave(fellows) and is_wanted", "processors.leave(fellows)"),
+        ("a worker that nobody keeps from running does not rest", "leave_processor(fellows) and is_wanted", "leave_processor(fellows)"),
     ),
     *_mutants(
         _of("transport", "arena", "transport/test_arena", "transport/test_codec", "transport/test_exchange"),

@@ -23,10 +23,12 @@ from reactorlib.executors.executor import COMPILED_STEPS, LAST_RUN, Executor, Ou
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
+from reactorlib.executors.split_check import check_split
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.tag import Tag
+from reactorlib.transport.debug import DEBUG
 from reactorlib.worker.cells import LARGE_IN_THREADS, Event, Reader, local_buffers
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.event_queue import Events
@@ -142,6 +144,8 @@ class Distributed(Executor):
             self._forget()
         plan = plan_of(self.worker.program, (event.index for event in events), any_of)
         parts = self.splitter.split(plan)
+        if DEBUG:
+            check_split(self.splitter, plan, parts)
         self.compiled += len(plan.items) + 1
         if len(parts) == 1:
             return self.with_looks(self.loader.load(plan, pauses=pauses))

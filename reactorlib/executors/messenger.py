@@ -11,14 +11,15 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, Protocol
 
 from reactorlib.elaboration.records import Cell
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
-from reactorlib.transport.transport import Transport
+from reactorlib.transport import generated
+from reactorlib.transport.codec import Codec
 from reactorlib.worker.cells import Buffers, Event, Reader
 from reactorlib.worker.worker import Call
 
@@ -39,6 +40,29 @@ _UNPACK = """
                 some(message)"""
 _ENCODE = "return code(({values},))"
 _FILL = "{values}, = code(message)"
+
+
+class Transport(Protocol):
+    """One worker's end of shared memory or of MPI.
+
+    Messages of a pair of workers arrive in the order in which they were sent.
+    """
+
+    @property
+    def codec(self) -> Codec:
+        """Encodes values that this worker sends, and decodes those that it receives."""
+
+    def sender_to(self, worker: int) -> Callable[[bytes], None]:
+        """A function that sends a message to another worker."""
+
+    def receiver_from(self, worker: int) -> Callable[[], bytes]:
+        """A function that waits for the next message of another worker. It ends with the error of a failed check."""
+
+    def allocate(self, nbytes: int) -> Any:
+        """A writable buffer that need not be copied to be sent."""
+
+    def allocate_shared(self, nbytes: int) -> Any:
+        """The same, where its receivers may write. WorkerError if workers share no memory."""
 
 
 class Messenger:
@@ -190,9 +214,8 @@ def make(cells, code, blame, some, whole, WorkerError):
             raise blame(error) from error.__cause__
     return function
 """
-    namespace: dict[str, Callable[..., Callable[..., Any]]] = {}
-    exec(compile(source, f"<messages of {count} cells>", "exec"), namespace)
-    return namespace["make"]
+    make: Callable[..., Callable[..., Any]] = generated.loaded(f"messages of {count} cells", source, {}, "make")
+    return make
 
 
 class ThreadMessenger(Messenger):

@@ -1,4 +1,4 @@
-"""How bytes cross between processes: the interface, shared memory with its channels, values to messages and back.
+"""How bytes cross between processes: shared memory with its channels, values to messages and back.
 
-Never knows of reactors, cells or tags. Read transport.py first.
+Never knows of reactors, cells or tags. Read codec.py first.
 """

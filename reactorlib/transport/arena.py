@@ -16,10 +16,12 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Placed, Placing, Reference
+from reactorlib.transport.debug import after, before
 from reactorlib.transport.loan import loan_at, loan_over
 from reactorlib.transport.memory import HUGE_PAGE, PAGE, Memory
 from reactorlib.transport.structure import LARGE_BYTES
@@ -59,6 +61,24 @@ class Block:
         self.leave = partial(setattr, self, "user", NOBODY)
 
 
+def _is_nobodys(arena: Arena, block: Block) -> None:
+    """A block that is taken is used by nobody, overlaps no other, and every block can be found again."""
+    assert all(arena.releases[count] == times for count, times in block.sent.items()), "a receiver still reads it"
+    at = bisect_right(arena._offsets, block.offset)
+    assert arena._blocks[at - 1] is block, "a block is not in its place"
+    for one, other in pairwise(arena._blocks[max(at - 2, 0) : at + 1]):
+        assert one.offset + one.room <= 8 * other.first, "two blocks overlap"
+    assert block.offset + block.room <= arena._top <= arena._end, "a block is outside its region"
+    lists = (*arena._free.values(), *arena._busy.values())
+    assert sum(map(len, lists)) == len(arena._blocks), "a block is in no list, or in two"
+    funded = sum(arena._head + one.funded for one in arena._blocks)
+    assert arena.taken[arena.worker] == funded, "the bytes taken are not those of the blocks"
+
+
+def _is_not_released_too_often(arena: Arena, block: Block) -> None:
+    assert all(arena.releases[count] <= times for count, times in block.sent.items()), "released more often than sent"
+
+
 class Arena(Placing):
     """The region [start, start + size) of `memory` that belongs to `worker`; only its main thread allocates there.
 
@@ -82,6 +102,7 @@ class Arena(Placing):
         self._free: defaultdict[int, list[Block]] = defaultdict(list)  # by room
         self._busy: defaultdict[int, deque[Block]] = defaultdict(deque)
 
+    @after(_is_nobodys)
     def take(self, nbytes: int) -> Block:
         """A block with room for `nbytes`, in use by a MESSAGE. WorkerError if shared memory is full."""
         room = room_of(nbytes, self._head)
@@ -172,6 +193,7 @@ class Arena(Placing):
             busy.append(block)
         return None
 
+    @before(_is_not_released_too_often)
     def _is_free(self, block: Block) -> bool:
         if block.user:
             return False

@@ -11,6 +11,7 @@ from collections import deque
 
 from reactorlib.transport.arena import Arena, Lender
 from reactorlib.transport.codec import REFERENCE
+from reactorlib.transport.debug import after
 from reactorlib.transport.memory import fence
 from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
@@ -24,6 +25,20 @@ PUBLISH = SLOTS // 4  # messages after which the receiver says that their slots 
 NUMBER, IN_BLOCK, LENGTH = 16, 0x8000, 0x7FFF  # the parts of a word: a shift, a flag, a mask
 FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender that waits for an empty slot
 _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
+
+
+def _has_kept_to_its_room(channel: MessageChannel, _result: None) -> None:
+    taken = channel._words[0]
+    assert taken <= channel._number, "the receiver has taken what was not sent"
+    assert channel._number <= taken + SLOTS, "a message was written over one that was not taken"
+
+
+def _has_taken_the_next_one(channel: MessageChannel, _message: bytes) -> None:
+    """The slot of the last message holds it, or the one that the sender may write there once its slot is empty."""
+    number = channel._number
+    found = channel._words[channel._slots[number % SLOTS][1]] >> NUMBER
+    again = number + SLOTS if channel._words[0] >= number else number
+    assert found in (number, again), "a message is missing, or was written over"
 
 
 class MessageChannel:
@@ -60,6 +75,7 @@ class MessageChannel:
 
     # The sender's end
 
+    @after(_has_kept_to_its_room)
     def send(self, message: bytes) -> None:
         """Append a message of any length; waits while all slots are full."""
         number = self._number + 1
@@ -97,6 +113,7 @@ class MessageChannel:
 
     # The receiver's end
 
+    @after(_has_taken_the_next_one)
     def receive(self) -> bytes:
         """The next message; waits for it as long as the waiter's check lets it."""
         if self._backlog:

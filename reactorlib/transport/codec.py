@@ -14,16 +14,21 @@ to them. A torch tensor cannot be read-only, but must be treated as if it were.
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 import struct
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from io import BytesIO
 from pickle import PickleBuffer
 from typing import Any
 
-from reactorlib.transport import pickling
+from reactorlib.errors import WorkerError, type_name, words_of
+from reactorlib.transport import generated
+from reactorlib.transport.arrays import array_of, laid_over, spanned, tensor_over
 from reactorlib.transport.codec_compiler import LONGEST_MESSAGE, CodecCompiler, Decode, Encode
 from reactorlib.transport.columns import Given, taken_apart
 from reactorlib.transport.structure import LARGE_BYTES, Describer, Structure, has_blocks
@@ -41,6 +46,7 @@ LOOSE = 8  # structures of a place after which small arrays of all shapes have o
 # description that finds no structure counts as IN_VAIN: it takes up to 0.5 ms.
 PATIENCE, SELDOM, IN_VAIN = 200, 64, 10
 
+OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 Placed = list[Any]  # the memory that one message refers to
 Reference = tuple[int, int, int]  # how a receiver finds a part: in shared memory release count, offset, room
 
@@ -88,10 +94,10 @@ class Codec:
         self._places: dict[tuple[int, ...], Callable[[Any], bytes]] = {}
 
     def close(self) -> None:
-        """Let go of what the functions refer to: free-threaded Python 3.13 never frees a function."""
+        """Let go of what the functions refer to."""
         for function in (*self._encoders.values(), *self._decoders.values()):
             if function is not None:
-                function.__globals__.clear()
+                generated.emptied(function)
 
     def encode(self, value: Any, receivers: Sequence[int]) -> bytes:
         """The message that each receiver decodes once. WorkerError: it cannot be pickled, or memory is full."""
@@ -152,8 +158,8 @@ class Codec:
 
     def _whole(self, value: Any, placed: Placed) -> bytes:
         if self._is_plain:
-            with suppress(pickling.BufferMetError):  # pickle is the fastest where it meets no array
-                return HEAD.pack(PICKLED, 0, self._placing.worker, 0) + pickling.dumps(value, pickling.no_buffer)
+            with suppress(BufferMetError):  # pickle is the fastest where it meets no array
+                return HEAD.pack(PICKLED, 0, self._placing.worker, 0) + dumps(value, no_buffer)
         taken = taken_apart(value)
         self._is_plain = taken is not None and not taken.has_arrays
         if taken is None:
@@ -171,7 +177,7 @@ class Codec:
             references.append(REFERENCE.pack(*self._placing.buffer(raw, placed), raw.nbytes))
             return False
 
-        body = pickling.dumps(value, out_of_band)
+        body = dumps(value, out_of_band)
         return b"".join((HEAD.pack(PICKLED, 0, self._placing.worker, len(references)), *references, body))
 
     def _finish(self, message: bytes, placed: Placed, receivers: Sequence[int]) -> bytes:
@@ -198,7 +204,7 @@ class Codec:
             return Given(message, HEAD.size, count, partial(read_only, borrow), borrow).value
         body = HEAD.size + count * REFERENCE.size
         buffers = [self._lent(sender, message, at) for at in range(HEAD.size, body, REFERENCE.size)]
-        return pickling.loads(memoryview(message)[body:], buffers, sender)
+        return loads(memoryview(message)[body:], buffers, sender)
 
     def decoder(self) -> Callable[[bytes], Any]:
         """`decode` for the messages of one place. It begins with the decoder of the latest structure."""
@@ -271,3 +277,69 @@ class _Place:
 
 def _refuse(_value: Any, _receivers: Any) -> bytes | None:
     return None
+
+
+# Pickles, protocol 5, with buffers out of band, torch tensors included
+
+
+def dumps(value: Any, out_of_band: OutOfBand) -> bytes:
+    """The pickle of a value. WorkerError when it has none."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    try:
+        if numpy is None:
+            return pickle.dumps(value, 5, buffer_callback=out_of_band)
+        stream = BytesIO()
+        pickler = pickle.Pickler(stream, 5, buffer_callback=out_of_band)
+        pickler.dispatch_table = {**copyreg.dispatch_table, numpy.ndarray: _reduce_array}
+        if torch is not None:
+            pickler.dispatch_table[torch.Tensor] = _reduce_tensor
+        pickler.dump(value)
+        return stream.getvalue()
+    except (WorkerError, BufferMetError):
+        raise
+    except Exception as error:
+        raise WorkerError(
+            f"a value of type {type_name(value)} cannot travel to another worker: "
+            f"{type(error).__name__}: {words_of(error)}"
+        ) from error
+
+
+class BufferMetError(Exception):
+    """A pickle was broken off at its first array, tensor or other buffer."""
+
+
+def no_buffer(_buffer: PickleBuffer) -> bool:
+    """Break off a pickle that is not of plain values alone."""
+    raise BufferMetError
+
+
+def loads(data: Any, buffers: list[memoryview], sender: int) -> Any:
+    """The value of a pickle. WorkerError when it cannot be built in this process."""
+    try:
+        return pickle.loads(data, buffers=buffers)
+    except Exception as error:
+        raise WorkerError(
+            f"a value from worker {sender} cannot be rebuilt here: {type(error).__name__}: {words_of(error)}"
+        ) from error
+
+
+# Arrays and tensors: their own ways would lose the order in memory, or copy each into the pickle
+
+
+def _reduce_array(array: Any) -> Any:
+    if array.flags.forc or array.dtype.hasobject:
+        return array.__reduce_ex__(5)
+    memory, layout = spanned(array)
+    return laid_over, (memory, *layout)
+
+
+def _reduce_tensor(tensor: Any) -> Any:
+    if tensor.grad_fn is not None:
+        raise TypeError(
+            "it is part of a graph of gradients, which stays in its process; set tensor.detach(), and compute "
+            "gradients where the graph is"
+        )
+    array = array_of(tensor)
+    if array is None or vars(tensor):
+        return tensor.__reduce_ex__(5)
+    return tensor_over, (array,) if array.flags.c_contiguous else spanned(array, exact=True)

@@ -17,6 +17,7 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
+from reactorlib.transport import generated
 from reactorlib.transport.arrays import array_of, code_of
 from reactorlib.transport.structure import CONTAINERS, LARGE_BYTES, Structure, has_keys, members_of
 
@@ -79,9 +80,8 @@ class CodecCompiler:
         return decode
 
     def _load(self, lines: Sequence[str], names: dict[str, Any]) -> Any:
-        namespace = {**self._names, **names}
-        exec(compile("\n    ".join(lines), f"<codec of {len(self._pieces)} parts>", "exec"), namespace)
-        return namespace["function"]
+        text = "\n    ".join(lines) + "\n"
+        return generated.loaded(f"codec of {len(self._pieces)} parts", text, {**self._names, **names})
 
     # The parts
 

@@ -15,7 +15,7 @@ from threading import get_native_id
 from time import perf_counter_ns as clock
 from typing import Any
 
-from reactorlib.transport import processors
+from reactorlib.transport.debug import before
 from reactorlib.transport.loan import Descriptor
 from reactorlib.transport.memory import fence
 
@@ -65,7 +65,7 @@ class Spinner:
         is_wanted = last is not None and kept - last[1] > WANTED * (now - last[0])
         # Linux likes to wake a thread next to the one that wakes it, and counts nothing until they have taken turns.
         after_pause = last is None or now - last[0] > PAUSE_NS * len(fellows)
-        if (is_wanted or after_pause) and not processors.leave(fellows) and is_wanted:
+        if (is_wanted or after_pause) and not leave_processor(fellows) and is_wanted:
             self._rest(now)
             return
         # After each long wait in vain half as long, but at least a sixteenth.
@@ -113,6 +113,10 @@ class Bell:
         self._descriptor.close()
 
 
+def _is_awake(waiter: Waiter, _arrived: object, _state: int) -> None:
+    assert waiter.states[waiter._at] == AWAKE, "a worker that does not wait looks asleep"
+
+
 class Waiter:
     """The waits of one worker. `states[worker * STATE_WORDS]` is its state: AWAKE, or the reason of its sleep.
 
@@ -137,6 +141,7 @@ class Waiter:
         states[self._at + THREAD] = get_native_id()
         self._spinner = Spinner(spin_ns, self._fellows)
 
+    @before(_is_awake)
     def wait(self, arrived: Callable[[], bool], state: int) -> None:
         """Wait until `arrived()`. `state` is what the others see while this worker sleeps."""
         self._spinner.spin(arrived, clock())
@@ -171,3 +176,47 @@ def _kept_ns() -> int | None:
     except (OSError, ValueError):
         return None
     return kept if ran else None  # a kernel that does not count shows 0
+
+
+# A processor for each worker, also where the system put two workers on one
+
+
+def leave_processor(fellows: Sequence[int]) -> bool:
+    """Move this thread off a processor that it shares with a fellow, if no other program runs; whether it did."""
+    if not fellows:
+        return False
+    mine, theirs = _processor_of("thread-self"), [at for at in map(_processor_of, fellows) if at is not None]
+    if mine not in theirs:
+        return False
+    allowed = os.sched_getaffinity(0)
+    free = allowed.difference(theirs)
+    # Where another program's thread runs or is ready, a processor without a fellow may be that thread's.
+    if not free or not 0 < _running() <= 1 + len(theirs):
+        return False
+    try:
+        try:  # a signal's handler may raise after the first call
+            os.sched_setaffinity(0, free)
+        finally:
+            os.sched_setaffinity(0, allowed)
+    except OSError:  # somebody took processors away meanwhile
+        return False
+    return True
+
+
+def _processor_of(thread: int | str) -> int | None:
+    """Where it runs or is ready to; None where it does neither, or nothing is known."""
+    try:
+        with open(f"/proc/{thread}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # as above
+            state, *counts = file.read().rpartition(")")[2].split()
+            return int(counts[35]) if state == "R" else None
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _running() -> int:
+    """The threads of this machine that run or are ready to; 0 where that cannot be known."""
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:  # noqa: PTH123  # as above
+            return int(file.read().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -14,6 +14,7 @@ from itertools import chain
 from math import inf
 from typing import Any
 
+from reactorlib.transport.debug import after
 from reactorlib.worker.cells import Event
 
 Events = dict[Event, Any]  # of one tag, with their values
@@ -31,6 +32,14 @@ class CurrentTag:
     def __init__(self) -> None:
         self.time = 0
         self.microstep = 0
+
+
+def _is_in_order(queue: Queue, _result: object) -> None:
+    """The first time is before those of the heap, and all are ahead. The times are those that have events."""
+    times = queue._times if queue._first is None else [queue._first, *queue._times]
+    assert queue._first is None or queue._first < min(queue._times, default=inf), "an earlier time is in the heap"
+    assert min(times, default=inf) > (queue.time if queue.microstep >= 0 else -1), "an event is in the past"
+    assert sorted(times) == sorted(queue._steps), "a time has no events, or its events no time"
 
 
 class Queue(CurrentTag):
@@ -65,6 +74,7 @@ class Queue(CurrentTag):
         steps = chain((self.soon,), self.ahead, self._steps.values(), *self._more.values())
         return any(not step.keys().isdisjoint(events) for step in steps)
 
+    @after(_is_in_order)
     def pop(self, horizon: float = inf) -> Events:
         """Advance to the next tag and return its events. Empty if there is none, or at a new time from `horizon` on."""
         step, ahead = self.soon, self.ahead

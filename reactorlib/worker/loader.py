@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
 from typing import Any
 
 from reactorlib.elaboration.records import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source
 from reactorlib.schedule.plan import Plan, Step
+from reactorlib.transport import generated
+from reactorlib.transport.debug import DEBUG
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
 
 # Makes the action of a send or wait, from its cells and the other worker.
 Crossing = Callable[[list[Reader], int], Callable[[], None]]
-SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__", "__spec__"))
 
 
 class Loader:
@@ -54,21 +54,26 @@ class Loader:
                 "wait": lambda ref: wait([*map(self.worker.cell, ref.index.cells)], ref.index.of),
             }
         named = {name: make[ref.kind](ref) for name, ref in source.names.items() if ref.kind != "column"}
-        text = source.text
-        loader: Any = SimpleNamespace(get_source=lambda _name: text)  # lets tracebacks show the source
-        shown = {"__name__": source.name, "__loader__": loader, "__spec__": ModuleSpec(source.name, loader)}
-        namespace: dict[str, Any] = {**objects, **extra, **named, **shown}
-        exec(compile(text, source.name, "exec"), namespace)
-        schedule = namespace["schedule"]
+        schedule = generated.loaded(source.name, source.text, {**objects, **extra, **named}, "schedule")
         self._loaded[id(schedule.__code__)] = schedule, source
-        return schedule
+        return self._leaving_nothing_present(schedule) if DEBUG and not pauses and not self.worker.number else schedule
+
+    def _leaving_nothing_present(self, schedule: Any) -> Any:
+        """A schedule of worker 0 after which every cell is absent, but for those that a session reads."""
+        kept = frozenset(self.worker.program.outputs.values())
+
+        def checked(time: int, soon: Any) -> Any:
+            ends = schedule(time, soon)
+            left = [cell.path for number, cell in self.worker.cells.items() if cell.is_present and number not in kept]
+            assert not left, f"present after the end of a tag: {', '.join(left)}"
+            return ends
+
+        return checked
 
     def forget(self) -> None:
         """Drop all schedules with the objects that they refer to. Tracebacks can still show their source."""
         for schedule, _ in self._loaded.values():
-            names = schedule.__globals__
-            for name in names.keys() - SHOWN_BY_TRACEBACKS:
-                del names[name]
+            generated.emptied(schedule)
         self._loaded.clear()
 
     def failed(self, traceback: TracebackType | None) -> Node | None:

@@ -25,7 +25,7 @@ import numpy as np
 
 from harness.prediction import MessageCost
 from reactorlib import USEC, Bank, ExecutorName, Input, Output, Reactor, Span, Timer, connect, reaction, run
-from reactorlib.transport.pickling import dumps
+from reactorlib.transport.codec import dumps
 
 _SIZES = (64, 4_096, 65_536, 262_144)
 _GIVERS = 6  # messages of a tag: fewer than a channel has room for

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from reactorlib.executors import worker_process
-from reactorlib.executors.worker_process import ProcessLife
+from reactorlib.executors import processes
+from reactorlib.executors.processes import ProcessLife
 
 LIMIT_S = 60
 
@@ -26,7 +26,7 @@ def test_a_worker_follows_its_parent(number: int | None, monkeypatch: pytest.Mon
 
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", ended.append)
-    monkeypatch.setattr(worker_process, "LOOK_AT_PARENT_S", 0.01, raising=False)
+    monkeypatch.setattr(processes, "LOOK_AT_PARENT_S", 0.01, raising=False)
     if number is not None:
         monkeypatch.setattr(os, "pidfd_open", refuse)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as parent:

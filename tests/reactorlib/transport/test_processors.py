@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reactorlib.transport import processors, waiting
+from reactorlib.transport import waiting
 from tests.reactorlib.scripts import python
 
 Moves = list[set[int]]
@@ -26,13 +26,13 @@ def moves(monkeypatch: pytest.MonkeyPatch) -> Moves:
 
 
 def on(monkeypatch: pytest.MonkeyPatch, mine: int | None, theirs: dict[int, int | None]) -> None:
-    monkeypatch.setattr(processors, "_processor_of", {"thread-self": mine, **theirs}.get)
+    monkeypatch.setattr(waiting, "_processor_of", {"thread-self": mine, **theirs}.get)
 
 
 def left(monkeypatch: pytest.MonkeyPatch, fellows: Sequence[int], running: int = 2) -> bool:
     """Whether the worker moves where `running` threads of the machine run or are ready to."""
-    monkeypatch.setattr(processors, "_running", lambda: running)
-    return processors.leave(fellows)
+    monkeypatch.setattr(waiting, "_running", lambda: running)
+    return waiting.leave_processor(fellows)
 
 
 def test_who_shares_a_processor_goes_where_no_fellow_is_and_may_go_anywhere_again(
@@ -86,7 +86,7 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
             asked.append(fellows)
             return parts
 
-        monkeypatch.setattr(processors, "leave", leave)
+        monkeypatch.setattr(waiting, "leave_processor", leave)
         spinner = waiting.Spinner(300_000, lambda: (70,))
         for _ in range(2):  # the first look has nothing to compare with
             spinner.spin(lambda: False, waiting.clock())
@@ -109,7 +109,7 @@ def test_after_a_pause_a_worker_asks_where_its_fellows_are(
 
     monkeypatch.setattr(waiting, "clock", clock)
     monkeypatch.setattr(waiting, "_kept_ns", lambda: 1)
-    monkeypatch.setattr(processors, "leave", asked.append)
+    monkeypatch.setattr(waiting, "leave_processor", asked.append)
     spinner = waiting.Spinner(300_000, lambda: fellows)
     spinner.spin(lambda: False, clock())
     now[0] += pause_ns
@@ -119,25 +119,25 @@ def test_after_a_pause_a_worker_asks_where_its_fellows_are(
 
 
 def test_a_thread_that_sleeps_is_on_no_processor() -> None:
-    assert processors._processor_of("thread-self") in os.sched_getaffinity(0)
+    assert waiting._processor_of("thread-self") in os.sched_getaffinity(0)
     with subprocess.Popen(["sleep", "60"]) as sleeper:
-        slept = any(processors._processor_of(sleeper.pid) is None for _ in range(100_000))  # it runs at first
+        slept = any(waiting._processor_of(sleeper.pid) is None for _ in range(100_000))  # it runs at first
         sleeper.kill()
     assert slept
 
 
 REAL = """
 import os, subprocess, sys
-from reactorlib.transport import processors
-print(processors._running() > 0)
-processors._running = lambda: 2  # as on a machine at rest
+from reactorlib.transport import waiting
+print(waiting._running() > 0)
+waiting._running = lambda: 2  # as on a machine at rest
 allowed = os.sched_getaffinity(0)
 fellow = subprocess.Popen([sys.executable, "-c", "while __import__('time').process_time() < 30: pass"])
 try:
     moved = False
     for _ in range(1000):  # the fellow comes to where this process is, which the system may move before it looks
-        os.sched_setaffinity(fellow.pid, {processors._processor_of("thread-self")})
-        if processors.leave([fellow.pid]):
+        os.sched_setaffinity(fellow.pid, {waiting._processor_of("thread-self")})
+        if waiting.leave_processor([fellow.pid]):
             moved = True
             break
     print(moved, os.sched_getaffinity(0) == allowed)
