@@ -7,11 +7,10 @@ order of the program always happens, and it is the one reported.
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from math import inf
 from time import monotonic
@@ -23,6 +22,7 @@ from reactorlib.executors.executor import COMPILED_STEPS, LAST_RUN, Executor, Ou
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
+from reactorlib.executors.set_schedules import SetSchedules
 from reactorlib.executors.split_check import check_split
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
@@ -30,8 +30,7 @@ from reactorlib.schedule.split import Splitter
 from reactorlib.tag import Tag
 from reactorlib.transport.debug import DEBUG
 from reactorlib.worker.cells import LARGE_IN_THREADS, Event, Reader, local_buffers
-from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
-from reactorlib.worker.event_queue import Events
+from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Call
 
@@ -40,9 +39,6 @@ Sender = Callable[[bytes], None]
 SETTLE_LOOK_S = 0.05  # for one worker, before the next one
 LONGEST_SETTLE_S = 30.0  # after a failure, for the other reactions of the tag to end
 LONGEST_END_S = 1.0  # for workers to end once the run is over
-# Of sets of events. Beyond the first few, a set gets a schedule of its own when it comes for this time. To compile one
-# takes as long as some hundred tags.
-FEW_SETS, SEEN_OFTEN, MOST_SEEN = 64, 64, 4096
 LOOK_TAGS = 256  # tags between two checks of the workers, while no wait is long enough to check (a power of two)
 
 
@@ -73,12 +69,8 @@ class Distributed(Executor):
         self.rows: list[Row] = []  # the records of the other workers
         self.notes: list[str] = []  # the errors of their last reactions, in words
         self._numbers = count()  # of splits
-        self._together: dict[frozenset[Event], Schedule] = {}
-        self._pausing: dict[frozenset[Event], PausingSchedule] = {}
-        self._few_sets = 0 if os.environ.get("REACTORLIB_SCHEDULES") == "walked" else FEW_SETS
-        self._seen: Counter[frozenset[Event]] = Counter()  # sets that have no schedule of their own
-        self._any_events: frozenset[Event] = frozenset()
-        self._any_of: Schedule | None = None  # of all sets of these
+        self._together = SetSchedules[bool](self._compile)
+        self._pausing = SetSchedules[Pieces](partial(self._compile, pauses=True))
         self.count_tag = count(1).__next__  # counts tags between checks of the workers
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         # For each worker that holds modes of its own, the modes that were reset since modes were sent.
@@ -104,42 +96,16 @@ class Distributed(Executor):
 
     def alone(self, event: Event) -> Schedule:
         schedule = self.together((event,))
-        event.schedule_alone = self._together.get(frozenset((event,)))
+        event.schedule_alone = self._together.own.get(frozenset((event,)))
         return schedule
 
     def together(self, events: Iterable[Event]) -> Schedule:
-        key = frozenset(events)
-        return self._together.get(key) or self._rarely(key) or self._together.setdefault(key, self._compile(key))
-
-    def _rarely(self, key: frozenset[Event]) -> Schedule | None:
-        """The schedule of a set that may not come back, among many: that of any set of the events that have come."""
-        if len(self._together) < self._few_sets or any(event.trigger.kind == "shutdown" for event in key):
-            return None
-        self._seen[key] += 1
-        if self._seen[key] >= SEEN_OFTEN and self._few_sets:
-            del self._seen[key]
-            return None
-        if not key <= self._any_events:
-            self._any_events = self._any_events.union(key, *self._together, *self._seen)
-            self._any_events -= {event for event in self._any_events if event.trigger.kind == "shutdown"}
-            self._any_of = self._compile(self._any_events, any_of=True)
-        if len(self._seen) > MOST_SEEN:
-            self._seen.clear()
-        run = self._any_of
-        assert run is not None
-
-        def schedule(time: int, soon: Events) -> bool:
-            for event in key:
-                event.is_present = True
-            return run(time, soon)
-
-        return schedule
+        return self._together.of(events)
 
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
-        key = frozenset(events)
-        return self._pausing.get(key) or self._pausing.setdefault(key, self._compile(key, pauses=True))
+        return self._pausing.of(events)
 
-    def _compile(self, events: Iterable[Event], pauses: bool = False, any_of: bool = False) -> Any:
+    def _compile(self, events: Iterable[Event], any_of: bool, pauses: bool = False) -> Any:
         if self.compiled > COMPILED_STEPS:
             self._forget()
         plan = plan_of(self.worker.program, (event.index for event in events), any_of)
@@ -161,7 +127,6 @@ class Distributed(Executor):
         """Drop all schedules; they are written anew when needed."""
         self._together.clear()
         self._pausing.clear()
-        self._any_events = frozenset()
         for event in self.worker.events:
             event.schedule_alone = None
         self.loader.forget()
