@@ -34,7 +34,8 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
 
     `placement` maps paths of reactors to workers and holds for all that they contain. With it, reactors that it does
     not name stay with their container, unless they are members of a bank. The main reactor is on the first worker. So
-    is one with a physical action, as the event queue is there. Raises RunError for an unknown path or worker.
+    is one with a physical action, as the event queue is there. One that sets nothing stays with its container: it is
+    there for what it leaves behind. Raises RunError for an unknown path or worker.
     """
     of, together, full = _contained(program, workers, placement or {})
     stay = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
@@ -42,7 +43,8 @@ def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | 
     free: set[int] = set()
     if placement is None:
         stay.add(program.root.path)
-        free = {id(instance) for instance in program.instances if instance.path not in stay} - together
+        sets = {id(reaction.instance) for reaction in program.reactions if reaction.writes}
+        free = {id(one) for one in program.instances if one.path not in stay and id(one) in sets} - together
     abreast = _rehearsed(program, workers, of, free, full)
     of_instance = tuple(of[id(instance)] for instance in program.instances)
     of_node = [of[id(reaction.instance)] for reaction in program.reactions]
@@ -98,8 +100,8 @@ def worker_of_member(index: int, size: int, workers: int) -> int:
 def _rehearsed(program: Elaborated, workers: int, of: dict[int, int], free: set[int], full: set[int]) -> int:
     """Go through each moment as if reactions took equally long. Put a free reactor where it can begin first.
 
-    Where that is the same, it joins a reactor that it reads. A reactor that sets nothing joins the caller on worker 0:
-    it is there for what it leaves behind. Nothing evades a bank of the `full`, as that keeps every worker busy.
+    Where that is the same, it joins a reactor that it reads. Nothing evades a bank of the `full`, as that keeps every
+    worker busy. A reaction that sets nothing, but waits for others of its tag, takes no time here: it collects.
     Returns the most workers that ever run reactions side by side.
     """
     graph, order, moments = program.graph, program.order, moments_of(program)
@@ -123,16 +125,17 @@ def _rehearsed(program: Elaborated, workers: int, of: dict[int, int], free: set[
             if reactor in free:
                 free.remove(reactor)
                 near = {writer[cell] for cell in reads if cell in writer}
-                stays = not reaction.writes
                 of[reactor] = min(range(workers), key=lambda w: (
-                    max(begin, idle_at[moment, w]), stays and w > 0, w not in near, w,
+                    max(begin, idle_at[moment, w]), w not in near, w,
                 ))  # fmt: skip
             worker = of[reactor]
-            begin = max(begin, idle_at[moment, worker])
-            end = begin + 1
+            collects = begin > 0 and not reaction.writes
+            begin = end = max(begin, idle_at[moment, worker])
+            if not collects:
+                end = begin + 1
+                running[moment, begin].add(worker)
             if reactor not in full:
                 idle_at[moment, worker] = end
-            running[moment, begin].add(worker)
         for cell in graph.writes[node]:
             set_at[moment, cell], writer[cell] = max(end, set_at[moment, cell]), worker
     return max(map(len, running.values()), default=1)

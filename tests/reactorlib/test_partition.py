@@ -160,7 +160,7 @@ def workers_of(main: type[Reactor], workers: int, **parameters: Any) -> tuple[st
 
 
 @pytest.mark.parametrize(
-    ("workers", "expected"), [(1, ("00000", 1)), (2, ("01100", 2)), (3, ("00122", 3)), (4, ("00122", 3))]
+    ("workers", "expected"), [(1, ("00000", 1)), (2, ("01100", 2)), (3, ("00120", 3)), (4, ("00120", 3))]
 )
 def test_stages_with_delays_are_a_pipeline(workers, expected):
     assert workers_of(Pipeline, workers) == expected
@@ -169,9 +169,9 @@ def test_stages_with_delays_are_a_pipeline(workers, expected):
 def test_the_source_of_a_program_shows_the_pipeline():
     text = elaborate(Pipeline).source("clock.tick", "a.out", "b.out", workers=3)
     assert text.splitlines()[:3] == [
-        "# worker 0: Pipeline, Pipeline.clock, Pipeline.a",
+        "# worker 0: Pipeline, Pipeline.clock, Pipeline.a, Pipeline.end",
         "# worker 1: Pipeline.b",
-        "# worker 2: Pipeline.c, Pipeline.end",
+        "# worker 2: Pipeline.c",
     ]
     assert [part.partition("\n")[2].count("_work(") for part in text.split("\n# worker")[3:]] == [1, 1, 1]
 
@@ -218,13 +218,46 @@ def test_a_reactor_joins_what_it_reads_and_one_that_sets_nothing_the_caller():
     assert workers_of(Chains, 2) == ("01100", 2)
 
 
+class Collector(Reactor):
+    inp = Input[int](width=2)
+
+    def __init__(self, found: list[int]) -> None:
+        self.found = found
+
+    @reaction(inp)
+    def collect(self, inp):
+        self.found += [channel.value for channel in inp]
+
+
+class Collected(Reactor):
+    """Two sources, and a list of the caller's that a reactor without an output fills: alone, or beside a stage."""
+
+    def __init__(self, found: list[int], beside: bool) -> None:
+        self.one, self.other, self.collector = Source(1), Source(1), Collector(found)
+        connect(self.one.out, self.collector.inp[0])
+        connect(self.other.out, self.collector.inp[1])
+        if beside:
+            self.stages = Bank(Stage, 2)
+            connect([self.one.out, self.other.out], self.stages.inp)
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("beside", [False, True])
+def test_what_collects_for_the_caller_stays_with_the_caller(executor, beside):
+    found = []
+    run(Collected, found=found, beside=beside, fast=True, executor=executor, workers=3)
+    assert found == [1, 1]
+
+
 def test_the_main_reactor_stays_and_others_make_room():
     class Hearing(Reactor):
+        out = Output[int]()
+
         def __init__(self) -> None:
             self.one, self.other, self.next_of_one = Clock(), Clock(), Stage()
             connect(self.one.out, self.next_of_one.inp)
 
-        hear = noted("other.out")
+        hear = noted("other.out", effects=out)
 
     assert partition(elaborate(Hearing), 2).of_instance == (0, 0, 1, 1)
 
