@@ -234,8 +234,7 @@ class Follower:
             try:
                 self.messenger.tell(0, "rows", some)
             except Exception as error:  # noqa: BLE001  # pickling runs the user's code
-                cause = error.__cause__ or error
-                why = WorkerError(f"the trace cannot travel to worker 0: {type(cause).__name__}: {cause}")
+                why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
                 named = [pair for row in some for pair in row[3]]
                 self.messenger.fail(Failure(self.messenger.blame(named, why), None))
                 return

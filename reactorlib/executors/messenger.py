@@ -19,7 +19,7 @@ from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.protocol import CONTROL, POISONED, SCHEDULED, SCHEDULED_TAIL, SYNC
 from reactorlib.transport import generated
-from reactorlib.transport.codec import Codec, dumps, left_in
+from reactorlib.transport.codec import Codec, pickled
 from reactorlib.worker.cells import Buffers, Event, Reader
 from reactorlib.worker.worker import Call
 
@@ -83,7 +83,7 @@ class Messenger:
     # Messages that workers send now and then
 
     def tell(self, worker: int, name: str, *arguments: Any) -> None:
-        self.sender_to(worker)(dumps((name, *arguments), left_in) + bytes([CONTROL]))
+        self.sender_to(worker)(pickled((name, *arguments)) + bytes([CONTROL]))
 
     def fail(self, failure: Failure) -> None:
         self.tell(0, "failed", PortableFailure.of(failure))

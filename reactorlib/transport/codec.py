@@ -313,9 +313,16 @@ def no_buffer(_buffer: PickleBuffer) -> bool:
     raise BufferMetError
 
 
-def left_in(_buffer: PickleBuffer) -> bool:
-    """Leave every buffer in the pickle, which is whole by itself."""
-    return True
+def pickled(value: Any) -> bytes:
+    """A pickle that is whole by itself. Arrays keep their order in memory, tensors travel in torch's own way."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return pickle.dumps(value, 5)
+    stream = BytesIO()
+    pickler = pickle.Pickler(stream, 5)
+    pickler.dispatch_table = {**copyreg.dispatch_table, numpy.ndarray: _reduce_array}
+    pickler.dump(value)
+    return stream.getvalue()
 
 
 def loads(data: Any, buffers: list[memoryview], sender: int) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from reactorlib import MSEC, Reactor, RunError, Tag, run
+from reactorlib import MSEC, Bank, Output, Reactor, RunError, Tag, reaction, run, startup
 from reactorlib.worker.canonical_form import canonical
 from reactorlib.worker.trace import TraceRecord, digest_of
 from tests.reactorlib.conformance.reactors import Pair as Connected
@@ -283,6 +283,24 @@ def test_repeated_runs_have_one_digest_on_every_executor() -> None:
     for executor in ("threads", "processes"):
         digests.add(run(Sources, executor=executor, workers=2, **options).digest)
     assert len(digests) == 1
+
+
+class Gradient(Reactor):
+    out = Output[Any]()
+
+    @reaction(startup, effects=out)
+    def send(self, out: Any) -> None:
+        out.set(torch.ones(3, requires_grad=True) * 2)
+
+
+class Gradients(Reactor):
+    def __init__(self) -> None:
+        self.parts = Bank(Gradient, 2)
+
+
+def test_a_tensor_with_a_graph_that_stays_in_its_process_is_traced() -> None:
+    digests = [run(Gradients, executor=one, workers=2, trace=True).digest for one in ("inline", "processes")]
+    assert digests[0] == digests[1]
 
 
 @pytest.mark.parametrize("executor", ["inline", "threads"])
