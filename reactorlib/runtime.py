@@ -39,7 +39,7 @@ def run(
       program running (default: if it declares a physical action).
     - `executor` is "inline", "threads", "processes", "mpi" (each rank makes this call) or "auto".
     - `workers` is their number (default: the CPUs that this process may use, or the ranks).
-    - `placement` puts reactors, by path, on workers (default: banks evenly, others by what can run side by side).
+    - `placement` puts reactors, by path, on workers (default: banks evenly, others so that they can run side by side).
       Reactors with a physical action stay on worker 0.
     - `start_method` of processes is "fork", "spawn" or "forkserver".
     - `library_threads` of NumPy and torch run per worker. Default, where there are several workers: as OMP_NUM_THREADS

@@ -23,7 +23,6 @@ from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
 from reactorlib.executors.set_schedules import SetSchedules
-from reactorlib.executors.split_check import check_split
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, plan_of
 from reactorlib.schedule.split import Splitter
@@ -111,6 +110,8 @@ class Distributed(Executor):
         plan = plan_of(self.worker.program, (event.index for event in events), any_of)
         parts = self.splitter.split(plan)
         if DEBUG:
+            from reactorlib.executors.split_check import check_split  # for this mode only
+
             check_split(self.splitter, plan, parts)
         self.compiled += len(plan.items) + 1
         if len(parts) == 1:

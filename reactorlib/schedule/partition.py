@@ -30,12 +30,12 @@ class Partition(NamedTuple):
 
 
 def partition(program: Elaborated, workers: int, placement: Mapping[str, int] | None = None) -> Partition:
-    """Place every reactor: the members of a bank evenly over the workers, all else by what can run side by side.
+    """Place every reactor: the members of a bank evenly over the workers, the others so that they can run side by side.
 
     `placement` maps paths of reactors to workers and holds for all that they contain. With it, reactors that it does
     not name stay with their container, unless they are members of a bank. The main reactor is on the first worker. So
-    is one with a physical action, as the event queue is there. One that sets nothing stays with its container: it is
-    there for what it leaves behind. Raises RunError for an unknown path or worker.
+    is one with a physical action, as the event queue is there. A reactor that sets nothing stays with its container,
+    as it is there for what it leaves behind. Raises RunError for an unknown path or worker.
     """
     of, together, full = _contained(program, workers, placement or {})
     stay = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}

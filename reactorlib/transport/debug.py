@@ -1,6 +1,6 @@
 """Invariants of the kernel, which are asserted with REACTORLIB_DEBUG=1. Without it, this costs nothing in a run.
 
-The variable is read once, on import. So a method is either wrapped for good or left as it is.
+The variable is read once, on import. So a method is either wrapped from the start or never.
 """
 
 from __future__ import annotations
