@@ -22,7 +22,7 @@ from functools import partial
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
-from time import monotonic, sleep
+from time import sleep
 from typing import Any, NamedTuple
 
 from reactorlib.elaboration.elaborate import elaborated
@@ -145,11 +145,15 @@ class Processes(Distributed):
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see ProcessLife
 
     def close(self) -> None:
-        deadline = monotonic() + LONGEST_END_S
+        looks = round(LONGEST_END_S / LOOK_S)  # counted, so that all have their second where the machine stood still
         for worker, process in self.processes.items():
             while process.exitcode is None and not wait_for([process.sentinel], LOOK_S):
-                if monotonic() > deadline and self.exchange.stages[worker] != LEAVING:
+                stage = self.exchange.stages[worker]
+                if looks == 0 and stage != LEAVING:
                     break
+                looks = max(0, looks - 1)
+                if self.aborted and stage < LEAVING:
+                    process.terminate()  # again: Python obeys a signal that comes just before a sleep only after it
         self.kill()
 
     def kill(self) -> None:

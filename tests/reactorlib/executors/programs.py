@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import signal
@@ -97,7 +98,7 @@ def go_wrong(how: str, who: str) -> Any:
     """Raise, die, return a value that cannot travel, or take long after the word "ready"."""
     if how in ERRORS:
         raise ERRORS[how](f"{who} failed")
-    if how in ("ready", IDLE, "sleep", "compute", "compute in C"):
+    if how in ("ready", IDLE, "sleep", "compute", "compute in C", "sleep in C"):
         os.write(1, b"ready\n")
     match how:
         case "raise two arguments":
@@ -112,6 +113,8 @@ def go_wrong(how: str, who: str) -> Any:
             pass_time(how == "sleep")
         case "compute in C":
             hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # no signal handler runs meanwhile
+        case "sleep in C":  # each signal ends one of these sleeps, and no handler runs in between
+            list(map(ctypes.CDLL(None).sleep, [round(LONG_S)] * 5))
         case "unpicklable":
             return lambda: who
     return how

@@ -16,7 +16,7 @@ import pytest
 from tests.choice import first
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.executors.programs import noted
-from tests.reactorlib.executors.victim import UNBREAKABLE, WHAT
+from tests.reactorlib.executors.victim import LATE, UNBREAKABLE, WHAT
 from tests.reactorlib.scripts import ROOT
 
 ALL_ENDED = ["hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
@@ -123,6 +123,14 @@ def test_sigterm_ends_it_quietly(executor, what, send, log):
         assert victim.end() == (128 + signal.SIGTERM, "")
         assert victim.gone()
         assert_all_ended(log, executor, what)
+
+
+def test_a_worker_that_misses_a_signal_gets_another(log):
+    """As when a signal comes just before a sleep: Python's handler runs after it."""
+    with Victim("processes", LATE, log) as victim:
+        to_main(victim)
+        assert victim.end() == (128 + signal.SIGTERM, "")
+        assert ended(log) == ALL_ENDED
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from reactorlib import SEC, Timer, reaction, run
 from tests.reactorlib.executors.programs import IDLE, Star
 
 UNBREAKABLE = "leaf in C"
+LATE = "leaf that obeys the fifth signal"
 FAULTS: dict[str, dict[str, tuple[int, str]]] = {
     "rounds": {"hub": (3, "ready")},
     "sleeping leaf": {"leaf 1": (3, "sleep")},
@@ -20,8 +21,9 @@ FAULTS: dict[str, dict[str, tuple[int, str]]] = {
     "sleeping everywhere": {f"leaf {number}": (3, "sleep") for number in range(3)},
     "idle": {"hub": (3, IDLE)},
     UNBREAKABLE: {"leaf 1": (3, "compute in C")},
+    LATE: {"leaf 1": (3, "sleep in C")},
 }
-WHAT = tuple(what for what in FAULTS if what != UNBREAKABLE)
+WHAT = tuple(what for what in FAULTS if what not in (UNBREAKABLE, LATE))
 
 
 class Victim(Star):
