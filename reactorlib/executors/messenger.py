@@ -11,6 +11,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache, partial
+from itertools import compress
+from operator import attrgetter
 from typing import Any, Protocol
 
 from reactorlib.elaboration.records import Cell
@@ -40,6 +42,10 @@ _UNPACK = """
                 some(message)"""
 _ENCODE = "return code(({values},))"
 _FILL = "{values}, = code(message)"
+
+
+_value, _is_present = attrgetter("value"), attrgetter("is_present")
+_DIGITS, _FLAGS = bytes.maketrans(b"\0\1", b"01"), bytes.maketrans(b"01", b"\0\1")
 
 
 class Transport(Protocol):
@@ -107,15 +113,15 @@ class Messenger:
         count, ending, encode = len(cells), bytes([kind]), self.codec.encoder(receivers)
 
         def some() -> bytes:
-            values = [cell.value for cell in cells if cell.is_present]
-            mask = sum(1 << number for number, cell in enumerate(cells) if cell.is_present)
-            return (encode(tuple(values)) if values else b"") + _bits(mask, count) + ending
+            present = bytes(map(_is_present, cells))
+            values = tuple(compress(map(_value, cells), present))
+            return (encode(values) if values else b"") + _bits(present) + ending
 
         def blame(error: WorkerError) -> WorkerError:
             return self.blame([(cell.path, cell.value) for cell in cells if cell.is_present], error)
 
         statements = _PACK if count <= WRITTEN_OUT else "return some()"
-        return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
+        return _function("", statements, cells, encode, blame, some, _bits(b"\1" * count) + ending)
 
     def action_of_send(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """The action of a Send: all cells in one message."""
@@ -127,17 +133,15 @@ class Messenger:
         if self.shares_cells or not cells:
             return None
         count, decode = len(cells), self.codec.decoder()
-        size = len(_bits(0, count))
+        whole = _bits(b"\1" * count)
 
         def some(message: bytes) -> None:
-            mask = int.from_bytes(message[-1 - size : -1], "little")
-            present = [cell for number, cell in enumerate(cells) if mask >> number & 1]
-            for cell, value in zip(present, decode(message) if mask else (), strict=True):
+            present = _present(message[-1 - len(whole) : -1], count)
+            for cell, value in zip(compress(cells, present), decode(message) if 1 in present else (), strict=True):
                 cell.value = value
                 cell.is_present = True
 
         statements = _UNPACK if count <= WRITTEN_OUT else "some(message)"
-        whole = _bits((1 << count) - 1, count)
         return _function("message", statements, cells, decode, _unreadable(cells), some, whole)
 
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
@@ -177,8 +181,19 @@ def _unreadable(cells: Sequence[Reader]) -> Callable[[WorkerError], WorkerError]
     return lambda error: WorkerError(f"{shown}: {error}")
 
 
-def _bits(mask: int, count: int) -> bytes:
-    return mask.to_bytes(count + 7 >> 3, "little")
+def _bits(present: bytes) -> bytes:
+    """A bit for each byte of 0 or 1."""
+    return int(present[::-1].translate(_DIGITS), 2).to_bytes(_whole_bytes(len(present)), "little")
+
+
+def _present(bits: bytes, count: int) -> bytes:
+    """The bytes again."""
+    digits = format(int.from_bytes(bits, "little"), f"0{count}b")
+    return digits[::-1].encode().translate(_FLAGS)
+
+
+def _whole_bytes(bits: int) -> int:
+    return bits + 7 >> 3
 
 
 def _function(
@@ -202,7 +217,7 @@ def _maker(argument: str, statements: str, count: int) -> Callable[..., Callable
         values=", ".join(f"{name}.value" for name in names),
         all_present=" and ".join(f"{name}.is_present" for name in names),
         each_present=" = ".join(f"{name}.is_present" for name in names),
-        size=1 + len(_bits(0, count)),
+        size=1 + _whole_bytes(count),
     )
     source = f"""
 def make(cells, code, blame, some, whole, WorkerError):
