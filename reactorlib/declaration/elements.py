@@ -165,7 +165,6 @@ class Action(Element, Generic[T]):
 
     value: T
     is_present: bool
-    plain_ns = False  # a front end sets it to True: reactions then schedule with plain numbers of nanoseconds
 
     def __init__(
         self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy | None = None
@@ -178,6 +177,10 @@ class Action(Element, Generic[T]):
     def schedule(self, extra_delay: int = 0, value: T | None = None) -> None:
         """Make the action occur `extra_delay` ns (plus its minimum delay) after now, carrying `value`."""
         raise self._misused()
+
+    def argument(self, handle: Any) -> Any:
+        """The argument of a reaction that schedules this action. A subclass may wrap the kernel's `handle`."""
+        return handle
 
 
 class LogicalAction(Action[T]):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from reactorlib import Time
 from reactorlib.lf import syntax
 from reactorlib.lf.cursor import Cursor
-from reactorlib.tag import LONGEST, UNITS, Time
+from reactorlib.tag import LONGEST, UNITS
 
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 WORDS = {"true": True, "True": True, "false": False, "False": False,

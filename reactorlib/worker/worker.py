@@ -23,7 +23,6 @@ from reactorlib.worker.cells import (
     Contained,
     Event,
     Multiport,
-    PlainActionHandle,
     Reader,
     TracedWriter,
     Writer,
@@ -161,8 +160,7 @@ class Worker:
         self.last_begun: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
-        # A front end's class may want the run before any reaction: see lf/names.py.
-        if (opened := getattr(program.cls, "__opened__", None)) is not None:
+        if (opened := getattr(program.cls, "__opened__", None)) is not None:  # see docs/guide/front-ends.md
             opened(RunHandle(outside))
 
     def arrive(self, event: Event, value: Any) -> None:
@@ -232,7 +230,8 @@ class Worker:
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
             schedule = self.scheduler.schedule if event.trigger.kind == "logical" else self.outside.schedule
-            return PlainActionHandle(event, schedule) if argument.plain_ns else ActionHandle(event, schedule)
+            action: Any = argument.elements[0].declaration
+            return action.argument(ActionHandle(event, schedule))
         if argument.kind == "contained":
             ports = [{port.name: self._argument(port) for port in member} for member in argument.members]
             members = tuple(Contained(argument.path, named) for named in ports)

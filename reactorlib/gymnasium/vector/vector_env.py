@@ -21,7 +21,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib import RunError
+from reactorlib import ExecutorName, RunError
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import known
 from reactorlib.gymnasium.isolation import Isolate, apart
@@ -33,7 +33,6 @@ from reactorlib.gymnasium.vector.layout import Layout
 from reactorlib.gymnasium.vector.share import Setup, Share
 from reactorlib.gymnasium.vector.statistics import Statistics, TimedGroups, TimedShare, statistics_of
 from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, chosen
-from reactorlib.worker.options import ExecutorName
 
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 

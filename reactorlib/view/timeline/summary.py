@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from reactorlib import Span
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.view.timeline.causes import causes_by_tag, critical_path
-from reactorlib.worker.trace import Span
 
 
 @dataclass(slots=True)
