@@ -22,7 +22,7 @@ from reactorlib.elaboration.records import Node, Order
 from reactorlib.errors import ReactorError, RunError, WorkerError
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run
-from reactorlib.worker.trace import digest_of
+from reactorlib.worker.recorder import digest_of
 
 # A run's records in the program's own order, each as (time, microstep, reaction, digest of what it set), or its error.
 Outcome = list[tuple[int, int, str, str]] | str

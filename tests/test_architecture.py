@@ -165,9 +165,10 @@ def test_the_packages_of_the_harness_import_in_one_direction():
     assert back == []
 
 
-def test_no_two_modules_or_classes_of_the_harness_share_a_name():
-    found = [path.stem for path in modules("harness") if path.stem not in ("__init__", "__main__")]
-    for path in modules("harness"):
+@pytest.mark.parametrize("package", ["harness", "reactorlib"])
+def test_no_two_modules_or_classes_of_a_package_share_a_name(package):
+    found = [path.stem for path in modules(package) if path.stem not in ("__init__", "__main__")]
+    for path in modules(package):
         found += [node.name for node in parsed(path).body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
     assert sorted(name for name in set(found) if found.count(name) > 1) == []
 

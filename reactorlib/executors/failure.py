@@ -16,7 +16,7 @@ from reactorlib.worker.event_queue import CurrentTag
 
 
 class Poisoned(BaseException):
-    """Another worker failed at this tag. A step that needs it cannot run."""
+    """Another worker failed at this tag. A call that needs it cannot run."""
 
 
 class Stopped(BaseException):

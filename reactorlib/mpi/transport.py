@@ -40,7 +40,7 @@ Parts = dict[int, Any]  # by number
 _orphans: list[Any] = []  # requests that were broken off, with their memory: MPI may still use it
 
 
-class Beside(Placing):
+class SeparateParts(Placing):
     """Large parts travel beside the message, with the next one that is sent to each receiver."""
 
     def __init__(self, worker: int, workers: int, buffer: type) -> None:
@@ -155,7 +155,7 @@ class MPITransport:
         set_timer_slack(TIMER_SLACK_NS)
         self._new_buffer = MPI.buffer.allocate
         self._all_done = MPI.Request.Testall
-        self._placing = Beside(self.me, workers, MPI.buffer)
+        self._placing = SeparateParts(self.me, workers, MPI.buffer)
         self._incoming = {source: Incoming(self, source) for source in range(workers) if source != self.me}
         self.codec = Codec(self._placing, {source: incoming.borrow for source, incoming in self._incoming.items()})
 
