@@ -174,7 +174,7 @@ class _Runs:
         place = before.index(node)
 
         def earlier(by: int) -> list[Node]:
-            """The order in which this node runs so many places earlier."""
+            """The order in which this node runs this many places earlier."""
             rest = [one for one in before if one != node]
             return [*rest[: place - by], node, *rest[place - by :]]
 
@@ -265,7 +265,7 @@ def _answered(reader: int, child: int, limit_s: float) -> Outcome:
 
 
 def _difference(result: Outcome, outcome: Outcome) -> str:
-    """Where two outcomes first differ."""
+    """The first difference between two outcomes."""
     if isinstance(result, str) or isinstance(outcome, str):
         return next(one for one in (outcome, result) if isinstance(one, str))
     one, other = next((a, b) for a, b in zip_longest(result, outcome) if a != b)

@@ -205,9 +205,10 @@ def test_a_front_end_imports_what_reactorlib_exports_and_little_else(front_end):
 
 def test_the_kernel_names_no_front_end():
     words = re.compile(r"\b(lf|gymnasium|cli|lingua|franca)\b", re.IGNORECASE)
+    title = re.compile(r'"(Toward|Polyglot) [^"]*"')  # of a paper
     files = [path for path in modules("reactorlib") if path.relative_to(ROOT).parts[1] not in (*INSIDE, "__main__.py")]
     found = [f"{path.relative_to(ROOT)}: {line}" for path in files
-             for line in path.read_text(encoding="utf-8").splitlines() if words.search(line)]  # fmt: skip
+             for line in path.read_text(encoding="utf-8").splitlines() if words.search(title.sub("", line))]  # fmt: skip
     assert len(files) > 70
     assert found == []
     arrows = {(room(source), room(target)) for source, target in kernel_imports()}

@@ -127,11 +127,14 @@ class Output(Port[T]):
         raise self._misused()
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy."""
+        """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy.
+
+        An int `shape` n is (n,). The default dtype is float64.
+        """
         raise self._misused()
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A `Batch` to pass to `set`: an array that its readers fill in place, each its own part."""
+        """A `Batch` to pass to `set`, whose array its readers fill in place. `shape`, `dtype`: as for `allocate`."""
         raise self._misused()
 
 

@@ -228,7 +228,7 @@ class Distributed(Executor):
             self.requests.clear()
 
     def _failed(self, other: int, message: tuple[Any, ...]) -> None:
-        """A worker has failed at this tag; without an error of its own it could not go on for another's."""
+        """Note that a worker has failed at this tag, by its own error or as it needed a worker that failed."""
         self.waiting.discard(other)
         if message[0] == "failed":
             self.failures[other] = message[1]

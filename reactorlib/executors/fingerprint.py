@@ -51,7 +51,7 @@ def fingerprint(program: Elaborated, placed: Partition) -> Fingerprint:
 
 
 def difference(found: Sequence[Fingerprint], names: Sequence[str]) -> str | None:
-    """The first difference between workers of these names, in words; None if there is none."""
+    """The first difference between workers of these names, in words. None if all are equal."""
     first = found[0]
     for name, other in zip(names, found, strict=True):
         for aspect in {**first, **other}:

@@ -149,6 +149,6 @@ class Expressions(Cursor):
             self.several(self.type, ">")
 
     def host(self) -> None:
-        """Where a federate would run: a word without blanks, which means nothing here."""
+        """The host of a federate: a word without blanks, which has no meaning here."""
         if self.taken("at"):
             self.word(";", "{")

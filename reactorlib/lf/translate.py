@@ -57,7 +57,7 @@ class LfProgram:
         self.translations: dict[syntax.ReactorTree, Translation | None] = {}
 
     def translation(self, reactor: syntax.ReactorTree) -> Translation | None:
-        """The translation of a reactor, its faults noted; None where it is in the making, and so contains itself."""
+        """The translation of a reactor, with its faults noted. None if it contains itself: it is being made then."""
         if reactor not in self.translations:
             self.translations[reactor] = None
             self.translations[reactor] = Translation(self, reactor)

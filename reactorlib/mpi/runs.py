@@ -113,7 +113,7 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
             make = partial(make_program, pickled, modules)
             try:
                 program, placed = _agreed(ranks, "Session()", make, options)
-            except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
+            except Exception:  # noqa: BLE001  # the first rank raised it and continues
                 continue
             if ranks.rank < placed.workers:
                 with limited(options.library_threads):

@@ -41,7 +41,7 @@ _orphans: list[Any] = []  # requests that were broken off, with their memory: MP
 
 
 class SeparateParts(Placing):
-    """Large parts travel beside the message, with the next one that is sent to each receiver."""
+    """Large parts are messages of their own. They follow the next message that is sent to each receiver."""
 
     def __init__(self, worker: int, workers: int, buffer: type) -> None:
         super().__init__(worker)
@@ -105,7 +105,7 @@ class Incoming:
         return message
 
     def pull(self) -> None:
-        """Take what has arrived, so that its sender can go on; `receive` will return it."""
+        """Take what has arrived, so that its sender can continue. `receive` returns it later."""
         while self._arrived():
             self._backlog.append(self._taken())
 

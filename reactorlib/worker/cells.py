@@ -125,7 +125,7 @@ class Writer(_Right):
         return np.frombuffer(buffers.allocate(nbytes), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
-        """An uninitialised array that its readers may fill in place, each in part: see Batch."""
+        """A Batch to set, whose uninitialised array its readers may fill in place."""
         return batch(self._buffers.allocate_shared, shape, dtype)
 
 

@@ -262,7 +262,7 @@ class Worker:
         return sorted(filter(is_due, self.program.reactions), key=lambda reaction: rank[reaction.index])
 
     def break_off_tag(self) -> None:
-        """After a tag that was broken off nothing may look present but shutdown."""
+        """After a tag was broken off, make shutdown present and all else absent."""
         for cell in self.cells.values():
             cell.is_present = False
         self.shutdown.is_present = True

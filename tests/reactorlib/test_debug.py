@@ -124,7 +124,7 @@ def _go_ahead(queue: Queue) -> None:
 
 
 def _forget_events(queue: Queue) -> None:
-    del queue._steps[20]
+    del queue._microsteps[20]
 
 
 @pytest.mark.parametrize(

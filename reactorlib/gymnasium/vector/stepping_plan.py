@@ -43,7 +43,7 @@ class Cost(NamedTuple):
 
 
 class SteppingPlan(NamedTuple):
-    """Where the environments are stepped, and why. `step_ns` is the measured time of a step, None if not measured."""
+    """The executor that steps the environments, and the reason. `step_ns` is the measured time of a step, or None."""
 
     executor: ExecutorName
     workers: int

@@ -1,4 +1,4 @@
-"""Where the time of a traced run went: by reaction, by worker, and along the critical path. All times in ns."""
+"""The times of a traced run: by reaction, by worker, and along the critical path. All times in ns."""
 
 from __future__ import annotations
 
