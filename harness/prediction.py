@@ -18,13 +18,13 @@ from typing import NamedTuple
 from reactorlib.elaboration.records import Cell, Elaborated, Node
 from reactorlib.executors.protocol import CARRYING
 from reactorlib.schedule.partition import partition
-from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of
+from reactorlib.schedule.plan import NodeCall, Plan, Send, Wait, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.trace import Span
+from reactorlib.worker.recorder import Span
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 
-Items = list[Step | Send | Wait]
+Items = list[NodeCall | Send | Wait]
 # The path of each port that a reaction set, and the bytes of its value.
 Written = Sequence[tuple[str, int]]
 
@@ -109,7 +109,7 @@ class _Simulation:
         for index in plan.events:
             if (cell := triggers[index].cell) in self._delayed:
                 sizes[cell] = self._delayed.pop(cell)
-        for node, _ in plan.steps:
+        for node, _ in plan.calls:
             if node >= graph.count and (forward := graph.forward(node)).source in sizes:
                 sizes[forward.target] = sizes[forward.source]
         for index in plan.captures:
@@ -151,7 +151,7 @@ def _simulated(
         since, worker = heappop(ready)
         now = max(since, heappop(free))
         for item in parts[worker][position[worker] :]:
-            if isinstance(item, Step):
+            if isinstance(item, NodeCall):
                 now += took.get(item.node, 0)
             elif isinstance(item, Send):
                 now += cost.send_ns + cost.byte_ns * sum(sizes.get(cell, 0) for cell in item.cells)

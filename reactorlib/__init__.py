@@ -48,7 +48,7 @@ from reactorlib.worker.context import (
 )  # fmt: skip
 from reactorlib.worker.inbox import RunHandle
 from reactorlib.worker.options import ExecutorName
-from reactorlib.worker.trace import Span, TraceRecord
+from reactorlib.worker.recorder import Span, TraceRecord
 
 __version__ = "1.0.0"
 

@@ -23,7 +23,7 @@ from reactorlib.tag import Tag
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
-from reactorlib.worker.trace import Span, TraceRecord, digest_of
+from reactorlib.worker.recorder import Span, TraceRecord, digest_of
 
 # The resource that a run lacks, by the error of a system call, and the option of `ulimit` that limits it.
 LIMITS = {
@@ -161,7 +161,7 @@ class Execution:
         driver = current.worker
         try:
             if driver is not None:
-                self._inbox.driver = driver.outside
+                self._inbox.driver = driver.interface
             current.worker = self.worker
             self._inbox.reacting.add(get_ident())
             last = part(*arguments)

@@ -22,7 +22,7 @@ from reactorlib.elaboration.records import Node, Order
 from reactorlib.errors import ReactorError, RunError, WorkerError
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run
-from reactorlib.worker.trace import digest_of
+from reactorlib.worker.recorder import digest_of
 
 # A run's records in the program's own order, each as (time, microstep, reaction, digest of what it set), or its error.
 Outcome = list[tuple[int, int, str, str]] | str
@@ -174,7 +174,7 @@ class _Runs:
         place = before.index(node)
 
         def earlier(by: int) -> list[Node]:
-            """The order in which this node runs so many places earlier."""
+            """The order in which this node runs this many places earlier."""
             rest = [one for one in before if one != node]
             return [*rest[: place - by], node, *rest[place - by :]]
 
@@ -265,7 +265,7 @@ def _answered(reader: int, child: int, limit_s: float) -> Outcome:
 
 
 def _difference(result: Outcome, outcome: Outcome) -> str:
-    """Where two outcomes first differ."""
+    """The first difference between two outcomes."""
     if isinstance(result, str) or isinstance(outcome, str):
         return next(one for one in (outcome, result) if isinstance(one, str))
     one, other = next((a, b) for a, b in zip_longest(result, outcome) if a != b)

@@ -98,7 +98,7 @@ class Session(Mortal):
         return (self._pending or self.stepper((), ())).finish(timeout)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
-        """An uninitialised array to pass as an input. Its readers may fill it, each in part: see Batch."""
+        """A Batch to pass as an input, whose array its readers fill. An int `shape` n is (n,), the dtype float64."""
         return self._alone("batch", batch, self._execution.worker.buffers.allocate_shared, shape, dtype)
 
     @property

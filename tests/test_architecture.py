@@ -1,10 +1,13 @@
 """Which package may import which: harness -> workloads -> reactorlib, harness -> plots, nothing back."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
 import pytest
+
+import reactorlib
 
 ROOT = Path(__file__).resolve().parent.parent
 # The packages of the project that each one may import besides itself. Only the harness asks for figures.
@@ -49,6 +52,32 @@ ROOMS = ("tag", "errors", "cpus", "tool", "transport", "declaration", "elaborati
          "gymnasium", "cli", "__main__")  # fmt: skip
 # The rooms of the front end to Gymnasium, in the same way. Other rooms import its exported names, and no module of it.
 OF_GYMNASIUM = ("isolation", "saving", "vector", "contract", "evaluation", "pool")
+# Front ends import the names that `reactorlib` exports. The exceptions are the record that a Program holds, the
+# helpers of all packages, and the names in INSIDE, with the need for each. A name that is no longer imported has to go.
+OF_PROGRAMS = {"reactorlib.elaboration.records", "reactorlib.declaration.instance"}
+HELPERS = {"reactorlib.errors", "reactorlib.tag", "reactorlib.cpus", "reactorlib.tool", "reactorlib.exploration"}
+INSIDE = {
+    "lf": {
+        "declaration.building.building",  # widths and defaults are evaluated before there is an instance
+        "declaration.connect.Ports",  # the channels of any ports, in the order of Lingua Franca
+        "worker.cells.Multiport",  # an input that a body has overwritten looks as before
+        "schedule.partition.partition",  # inline, where nothing can run side by side
+    },
+    "gymnasium": {
+        "worker.canonical_form.canonical",  # the digests of states, records and observations
+        "transport.loan.loan_over",  # memory that is given back without losing a signal
+        "transport.waiting.Spinner",  # waits of the same policy
+        "executors.failure.Failure", "executors.failure.PortableFailure",  # an exception in a reply
+        "executors.start_method.choose_start_method", "executors.start_method.forking_knowingly",
+        "mpi.ranks.is_first", "mpi.ranks.serving",  # environments on ranks
+    },
+    "cli": {
+        "elaboration.elaborate.examine",  # a program with faults
+        "schedule.partition.partition",  # workers in a diagram
+        "mpi.ranks.joined",  # a program that one rank cannot make
+    },
+    "view": set(),
+}  # fmt: skip
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
 
@@ -136,9 +165,10 @@ def test_the_packages_of_the_harness_import_in_one_direction():
     assert back == []
 
 
-def test_no_two_modules_or_classes_of_the_harness_share_a_name():
-    found = [path.stem for path in modules("harness") if path.stem not in ("__init__", "__main__")]
-    for path in modules("harness"):
+@pytest.mark.parametrize("package", ["harness", "reactorlib"])
+def test_no_two_modules_or_classes_of_a_package_share_a_name(package):
+    found = [path.stem for path in modules(package) if path.stem not in ("__init__", "__main__")]
+    for path in modules(package):
         found += [node.name for node in parsed(path).body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
     assert sorted(name for name in set(found) if found.count(name) > 1) == []
 
@@ -154,14 +184,38 @@ def room(module):
 def test_the_rooms_of_the_kernel_import_in_one_direction():
     arrows = {(room(source), room(target)) for source, target in kernel_imports()}
     arrows = {(source, target) for source, target in arrows if source and source != target}
-    assert {source for source, target in arrows if not target} == {
-        "gymnasium"
-    }  # a front end to the environments of users
+    assert {source for source, target in arrows if not target} <= INSIDE.keys()  # of front ends alone
     arrows = {(source, target) for source, target in arrows if target}
     assert {source for source, _ in arrows} <= set(ROOMS)
     back = [(source, target) for source, target in arrows if ROOMS.index(target) > ROOMS.index(source)]
     assert back == []
     assert [(s, t) for s, t in arrows if t not in ONLY.get(s, {t})] == []
+
+
+@pytest.mark.parametrize("front_end", INSIDE)
+def test_a_front_end_imports_what_reactorlib_exports_and_little_else(front_end):
+    exported = set(reactorlib.__all__)
+    found = {name for _, name in names_of(f"reactorlib/{front_end}", "reactorlib")
+             if room(name) not in ("", front_end, *INSIDE)}  # fmt: skip
+    found = {name for name in found if room(name) not in exported}
+    assert [name for name in found if name.rpartition(".")[2] in exported] == []
+    inside = {name for name in found if not name.startswith((*OF_PROGRAMS, *HELPERS))}
+    assert inside == {f"reactorlib.{name}" for name in INSIDE[front_end]}
+
+
+def test_the_kernel_names_no_front_end():
+    words = re.compile(r"\b(lf|gymnasium|cli|lingua|franca)\b", re.IGNORECASE)
+    title = re.compile(r'"(Toward|Polyglot) [^"]*"')  # of a paper
+    files = [path for path in modules("reactorlib") if path.relative_to(ROOT).parts[1] not in (*INSIDE, "__main__.py")]
+    texts = {path: title.sub("", path.read_text(encoding="utf-8")) for path in files}
+    assert len(texts) > 70
+    found = [f"{path}: {line}" for path in texts for line in texts[path].splitlines() if words.search(line)]
+    assert found == []
+    arrows = {(room(source), room(target)) for source, target in kernel_imports()}
+    assert {(s, t) for s, t in arrows if t in INSIDE and s not in INSIDE} == {
+        ("program", "view"),  # a notebook shows the picture of a program
+        ("__main__", "cli"),
+    }
 
 
 def test_the_rooms_of_the_front_end_to_gymnasium_import_faces_in_one_direction():

@@ -23,11 +23,12 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, NoReturn
 
+from reactorlib import ReactionError, ReactorError, RunError
 from reactorlib.cli import check, check_isolation, evaluate, graph, new, replay, run, seeds, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
 from reactorlib.cli.run import prints, speaks, spelled_out
 from reactorlib.cli.target import add_parameters, option
-from reactorlib.errors import ReactionError, ReactorError, RunError, meant
+from reactorlib.errors import meant
 from reactorlib.tool import standard_output
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130

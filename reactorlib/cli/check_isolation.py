@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import argparse
 
+from reactorlib import SEC
 from reactorlib.cli.output import Result, UsageError
 from reactorlib.cli.target import count_option, option, time_option
-from reactorlib.tag import SEC
 
 ARGUMENTS = [
     option("env", metavar="ENV", help="id, module:Env-v0, module:function or file.py:function"),

@@ -34,10 +34,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from reactorlib import SEC, ReactorError, RunError
 from reactorlib.cli.output import Result, UsageError, check_writable, show_traceback
 from reactorlib.cli.target import count_option, option, time_option
-from reactorlib.errors import ReactorError, RunError
-from reactorlib.tag import SEC
 from reactorlib.tool import user_module
 
 _PROGRESS_S = 1.0  # between two lines

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reactorlib.errors import ElaborationError
+from reactorlib import ElaborationError
 
 _FIRST, _LAST = 14, 6  # lines of a message that are shown at least
 _WIDEST = 400  # characters of a line

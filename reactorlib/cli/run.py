@@ -13,15 +13,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, get_args
 
+from reactorlib import ExecutorName, Program, RunResult, elaborate
+from reactorlib import run as run_program
 from reactorlib.cli.output import Result, complain
 from reactorlib.cli.target import TARGET, count_option, option, resolved, time_option
-from reactorlib.execution import RunResult
-from reactorlib.program import Program, elaborate
-from reactorlib.runtime import run as run_program
 from reactorlib.tag import UNITS
-from reactorlib.worker.options import EXECUTORS
 
 _SHORT = {"-o": "--timeout", "-f": "--fast", "-k": "--keepalive", "-w": "--workers"}
 _ON_OFF = argparse.BooleanOptionalAction
@@ -30,7 +28,7 @@ RUNNING = [
     option("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms"),
     option("--fast", action=_ON_OFF, help="do not wait for physical time"),
     option("--keepalive", action=_ON_OFF, help="do not end when nothing is left to do"),
-    option("--executor", choices=EXECUTORS,
+    option("--executor", choices=get_args(ExecutorName),
            help="how to run (default: inline, or auto with --workers and for Lingua Franca)"),
     option("--workers", metavar="N", type=count_option,
            help="workers of a parallel executor (default: the CPUs, or the ranks with mpi)"),

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import argparse
 
+from reactorlib import ReactorError, elaborate
 from reactorlib.cli.output import Result, UsageError
 from reactorlib.cli.target import TARGET, count_option, option, resolved
-from reactorlib.errors import ReactorError
-from reactorlib.program import elaborate
 
 ARGUMENTS = [
     *TARGET,

@@ -14,11 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
+from reactorlib import Reactor, Time
 from reactorlib.cli.output import UsageError
-from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import meant
-from reactorlib.tag import UNITS, Time
+from reactorlib.tag import UNITS
 from reactorlib.tool import user_module
 
 _MAIN = "Main"  # the default among several classes of a module
@@ -112,7 +111,8 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
-    own = list(declarations_of(cls).signature.parameters.values())[1:]
+    constructor: Any = cls.__init__
+    own = [] if constructor is object.__init__ else list(inspect.signature(constructor).parameters.values())[1:]
     known = {p.name: p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in own)
     found: dict[str, Any] = {}

@@ -19,11 +19,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from reactorlib import Program, RunResult
 from reactorlib.cli.output import Result, check_writable, write_file
 from reactorlib.cli.run import RUNNING, executed, speaks
 from reactorlib.cli.target import option
-from reactorlib.execution import RunResult
-from reactorlib.program import Program
 from reactorlib.view.timeline import Summary, summarised, trace_events
 
 INTERRUPTED = "interrupted: a trace is kept when the run ends by itself, so give --timeout"

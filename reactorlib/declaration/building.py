@@ -39,12 +39,12 @@ def where(position: str) -> Iterator[None]:
     makes the element, reaction, reactor, bank or connection. A constructor that runs in the block sets its own.
 
     >>> from reactorlib import Input, Reactor, elaborate, where
-    >>> with where("Sink.lf:3:5"):
+    >>> with where("sink.txt:3:5"):
     ...     inp = Input(width=0)
     >>> elaborate(type("Sink", (Reactor,), {"inp": inp}))
     Traceback (most recent call last):
     ...
-    reactorlib.errors.ElaborationError: Sink.inp: width must be a positive integer, got 0 (Sink.lf:3:5)
+    reactorlib.errors.ElaborationError: Sink.inp: width must be a positive integer, got 0 (sink.txt:3:5)
     """
     outer, building.where = building.where, position
     try:

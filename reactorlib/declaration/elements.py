@@ -127,11 +127,14 @@ class Output(Port[T]):
         raise self._misused()
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy."""
+        """A NumPy array to fill and pass to `set`, with undefined content. Readers see a large one without a copy.
+
+        An int `shape` n is (n,). The default dtype is float64.
+        """
         raise self._misused()
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A `Batch` to pass to `set`: an array that its readers fill in place, each its own part."""
+        """A `Batch` to pass to `set`, whose array its readers fill in place. `shape`, `dtype`: as for `allocate`."""
         raise self._misused()
 
 
@@ -165,7 +168,6 @@ class Action(Element, Generic[T]):
 
     value: T
     is_present: bool
-    plain_ns = False  # a front end sets it to True: reactions then schedule with plain numbers of nanoseconds
 
     def __init__(
         self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy | None = None
@@ -178,6 +180,10 @@ class Action(Element, Generic[T]):
     def schedule(self, extra_delay: int = 0, value: T | None = None) -> None:
         """Make the action occur `extra_delay` ns (plus its minimum delay) after now, carrying `value`."""
         raise self._misused()
+
+    def argument(self, handle: Any) -> Any:
+        """The argument of a reaction that schedules this action. A subclass may wrap the kernel's `handle`."""
+        return handle
 
 
 class LogicalAction(Action[T]):

@@ -1,4 +1,9 @@
-"""The order of a tag: levels, inferred deadlines, ranks, and the cycle where there is no order."""
+"""The order of a tag: levels, inferred deadlines, ranks, and the cycle where there is no order.
+
+For levels, see Lohstroh et al., "Toward a Lingua Franca for deterministic concurrent systems" (ACM TECS, 2021). Nodes
+pass their deadlines to predecessors, with execution times of 0. For this method, see Chetto et al., "Dynamic scheduling
+of real-time tasks under precedence constraints" (Real-Time Systems, 1990).
+"""
 
 from __future__ import annotations
 
@@ -69,7 +74,7 @@ class _Constraints:
         return any(a != b and b in self._modes[a].siblings for a in self._modes_around(one) for b in modes)
 
     def _modes_around(self, node: Node) -> list[int]:
-        """The modes that must be active for a node to run. None of a node that also runs elsewhere, at shutdown."""
+        """The modes that must be active for a node to run. A shutdown reaction needs none: it runs in any."""
         reaction = self.graph.reaction(node)
         if reaction is None:
             mode = self.graph.forward(node).mode
@@ -82,9 +87,9 @@ class _Constraints:
         return found
 
     def levels(self) -> tuple[list[int], list[int], list[int]]:
-        """A topological sequence of nodes and cells, the level of each, and those that are stuck: on or behind cycles.
+        """A topological sequence of nodes and cells, their levels, and the nodes and cells on or behind cycles.
 
-        A reaction is one level above whatever it depends on; a forward takes no level of its own.
+        A reaction is one level above all that it depends on. A forward has the level of its source.
         """
         edges, reactions = self.edges, self.graph.count
         level, waiting = [0] * len(edges), [0] * len(edges)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from reactorlib.declaration.building import located
 from reactorlib.declaration.class_body import Reaction, declarations_of
-from reactorlib.declaration.elements import Action, Element, Signal, Transition, shutdown
+from reactorlib.declaration.elements import Element, Signal, Transition, shutdown
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
@@ -142,8 +142,7 @@ class _Lookup:
         known = self.arguments.get(bound)
         kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
         reads = role != "effect" or known is not None
-        plain_ns = isinstance(bound.declaration, Action) and bound.declaration.plain_ns
-        self.arguments[bound] = Argument(kind, bound.path, (cell,), is_read=reads, plain_ns=plain_ns, elements=(bound,))
+        self.arguments[bound] = Argument(kind, bound.path, (cell,), is_read=reads, elements=(bound,))
 
     def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
         """The cells that the reaction sets. A second source is a fault, unless their modes exclude each other."""

@@ -50,7 +50,6 @@ class Argument(NamedTuple):
     mode: int = -1
     history: bool = False  # whether it enters the mode by history
     is_read: bool = False  # whether an action or timer is a trigger or a use
-    plain_ns: bool = False
     elements: tuple[Bound, ...] = ()  # the element that it names, or that of each member of a bank
     members: tuple[tuple[Argument, ...], ...] = ()
 

@@ -1,6 +1,6 @@
 """Worker 0 of a run with several workers, whatever carries messages between them.
 
-When a reaction fails, all steps of this tag that do not need it still run, on every worker. A step that needs it finds
+When a reaction fails, all calls of this tag that do not need it still run, on every worker. A call that needs it finds
 that a message is poison, and its worker poisons those that wait. So of several failures at one tag the first in the
 order of the program always happens, and it is the one reported.
 """
@@ -30,7 +30,7 @@ from reactorlib.tag import Tag
 from reactorlib.transport.debug import DEBUG
 from reactorlib.worker.cells import LARGE_IN_THREADS, Event, Reader, local_buffers
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule
-from reactorlib.worker.trace import Row
+from reactorlib.worker.recorder import Row
 from reactorlib.worker.worker import Call
 
 Sender = Callable[[bytes], None]
@@ -89,7 +89,7 @@ class Distributed(Executor):
 
     def begin(self) -> None:
         for other in self.others:
-            self.messenger.tell(other, "begin", self.worker.outside.started)
+            self.messenger.tell(other, "begin", self.worker.interface.started)
 
     # Schedules
 
@@ -228,7 +228,7 @@ class Distributed(Executor):
             self.requests.clear()
 
     def _failed(self, other: int, message: tuple[Any, ...]) -> None:
-        """A worker has failed at this tag; without an error of its own it could not go on for another's."""
+        """Note that a worker has failed at this tag, by its own error or as it needed a worker that failed."""
         self.waiting.discard(other)
         if message[0] == "failed":
             self.failures[other] = message[1]

@@ -14,7 +14,7 @@ _nbytes = 0
 
 
 def note(nbytes: int) -> None:
-    """A run has ended. Garbage, if not the user, keeps this many bytes of its shared memory."""
+    """Count the shared memory of a run that has ended, in bytes. The user or garbage may still refer to it."""
     global _nbytes
     _nbytes += max(nbytes, LEAST)
 

@@ -64,7 +64,7 @@ class Executor(ABC):
                              mode_states=coordinator.modes.states, now=coordinator.queue, events=coordinator.events,
                              buffers=buffers)  # fmt: skip
         self.workers = workers
-        self.compiled = 0  # steps in compiled schedules
+        self.compiled = 0  # calls in compiled schedules
         self.reason = ""  # why it was chosen, where it was not asked for by name
         self.limit: float | None = None  # when waits in the middle of a tag are given up, by `monotonic`
 

@@ -16,7 +16,7 @@ from reactorlib.worker.event_queue import CurrentTag
 
 
 class Poisoned(BaseException):
-    """Another worker failed at this tag. A step that needs it cannot run."""
+    """Another worker failed at this tag. A call that needs it cannot run."""
 
 
 class Stopped(BaseException):
@@ -24,7 +24,7 @@ class Stopped(BaseException):
 
 
 class Failure(NamedTuple):
-    """The first reaction that failed on one worker at the current tag, None where it failed outside one."""
+    """The first failure of a worker at the current tag. `node` is the reaction, None if none was running."""
 
     error: BaseException
     node: Node | None
@@ -85,7 +85,7 @@ def portable(error: BaseException) -> bytes:
 
 
 def _rebuilt(pickled: bytes) -> BaseException | None:
-    """The exception of a pickle; None if it cannot be rebuilt in this process."""
+    """The exception of a pickle. None if it cannot be rebuilt in this process."""
     with suppress(Exception):  # this also runs the user's code
         error = pickle.loads(pickled)
         return error if isinstance(error, BaseException) else None

@@ -20,7 +20,7 @@ from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
 from reactorlib.worker.notice import notice_late
-from reactorlib.worker.trace import Row
+from reactorlib.worker.recorder import Row
 from reactorlib.worker.worker import Call, Worker
 
 ROWS_AT_ONCE = 256  # a message of moderate size
@@ -96,7 +96,7 @@ class Follower:
                 print(note, file=sys.stderr)
             raise
         finally:
-            self.worker.outside.over = True
+            self.worker.interface.over = True
             self._forget()
 
     def serve(self) -> None:
@@ -120,7 +120,7 @@ class Follower:
             getattr(self, f"_{name}")(*arguments)
 
     def _begin(self, started: int) -> None:
-        self.worker.outside.started = started
+        self.worker.interface.started = started
 
     def _switch(self, flags: list[tuple[bool, bool]], restarted: list[int]) -> None:
         for state, (active, entered) in zip(self.worker.mode_states, flags, strict=True):

@@ -24,7 +24,7 @@ _restore: Callable[[], None] | None = None
 
 
 def _renew_lock() -> None:
-    """In a forked process: a thread that it has not may have held the lock."""
+    """Make a new lock in a forked process. A thread of the parent may have held the old one."""
     global _lock
     _lock = threading.Lock()
 
@@ -56,8 +56,9 @@ def limit(threads: int | None, here: bool = True, forked: bool = False) -> Calla
     Without `here`, only processes that start meanwhile are limited. Setting the threads of torch has a price in this
     process. From then on MKL uses all of them for small operations too. These take some ten times as long.
 
-    Without a number it is one thread, a variable that is set is left alone, and with OMP_NUM_THREADS set a loaded
-    torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.
+    Without `threads`, the limit is one thread. Variables that are set then stay as they are. If OMP_NUM_THREADS is set,
+    a loaded torch also keeps its number. In a `forked` process, torch always has one thread, as it would wait for
+    threads that only its parent has.
     """
     free = [name for name in VARIABLES if threads is not None or name not in os.environ]
     before = {name: os.environ[name] for name in free if name in os.environ}

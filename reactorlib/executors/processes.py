@@ -31,9 +31,9 @@ from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Failure, Stopped
+from reactorlib.executors.fingerprint import Fingerprint, difference, fingerprint
 from reactorlib.executors.follower import Follower, Outbox
 from reactorlib.executors.library_threads import limit
-from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.remote_inbox import InboxListener, RemoteInbox
 from reactorlib.executors.start_method import (
@@ -87,14 +87,14 @@ class Processes(Distributed):
         main, program, options = self.worker, self.worker.program, self.coordinator.options
         handed: Any = program
         if self.start_method != "fork":
-            handed = pickled_program(program.cls, program.parameters), likeness(program, self.partition)
+            handed = pickled_program(program.cls, program.parameters), fingerprint(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
         # Kill them at exit if the end of the run was broken off. `atexit` would come too late: before it, a process of
         # multiprocessing waits for its children.
         self._at_exit = Finalize(None, self.kill, exitpriority=1)
         tied = threading.current_thread() is threading.main_thread()
         setup = WorkerSetup(os.getpid(), self.exchange, handed, self.partition, main.buffers.crossing,
-                            main.outside.clock, self.listener.writing, options.trace, options.library_threads,
+                            main.interface.clock, self.listener.writing, options.trace, options.library_threads,
                             tied)  # fmt: skip
         # Ctrl-C meets forked processes with their handlers in place. A fork server would keep the mask.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD if self.start_method == "fork" else ())
@@ -197,7 +197,7 @@ class WorkerSetup(NamedTuple):
 
     parent: int  # process id of worker 0
     exchange: Exchange
-    program: Elaborated | tuple[bytes, Likeness]  # the pickle for processes that are spawned, and worker 0's likeness
+    program: Elaborated | tuple[bytes, Fingerprint]  # for spawned ones: its pickle, and that of worker 0
     partition: Partition
     crossing_cells: Container[Cell]  # whose values other workers read
     clock: PhysicalClock
@@ -281,8 +281,8 @@ def serve(number: int, setup: WorkerSetup) -> None:
         current.worker = None
         messenger, outbox = Messenger(Endpoint(setup.exchange, number, life.check)), Outbox()
         try:
-            outside = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
-            worker = Worker(_program(number, setup), number, outside, outbox, setup.traced,
+            interface = RemoteInbox(setup.clock, setup.calls.send, outbox.listen)
+            worker = Worker(_program(number, setup), number, interface, outbox, setup.traced,
                             buffers=messenger.buffers(setup.crossing_cells))  # fmt: skip
             follower = Follower(worker, setup.partition, messenger, partial(life.enter, LEAVING),
                                 life.fail)  # fmt: skip
@@ -307,7 +307,7 @@ def _program(number: int, setup: WorkerSetup) -> Elaborated:
         ) from error
     program = elaborated(cls, **parameters)
     names = ("worker 0", f"worker {number}")
-    differs = difference((expected, likeness(program, setup.partition)), names)
+    differs = difference((expected, fingerprint(program, setup.partition)), names)
     if differs is not None:
         raise RunError(
             f"{differs}; what a constructor makes must not depend on the process, as the order of a set does"

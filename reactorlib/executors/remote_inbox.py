@@ -16,12 +16,12 @@ from typing import Any
 
 from reactorlib.executors.failure import Failure, PortableFailure
 from reactorlib.worker.clock import PhysicalClock
-from reactorlib.worker.inbox import Inbox, Outside
+from reactorlib.worker.inbox import Inbox, RunInterface
 
 LONGEST_CALL = 1 << 17  # bytes; a datagram of Linux holds at most 212,960, unless the system has another limit
 
 
-class RemoteInbox(Outside):
+class RemoteInbox(RunInterface):
     """Stands for the inbox of a run in another process. `send` takes a call there, `announce` once has it listen."""
 
     def __init__(self, clock: PhysicalClock, send: Callable[[bytes], Any], announce: Callable[[], None]) -> None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import defaultdict, deque
 
 from reactorlib.elaboration.records import Cell, Node
-from reactorlib.schedule.plan import Plan, Send, Step, Wait
+from reactorlib.schedule.plan import NodeCall, Plan, Send, Wait
 from reactorlib.schedule.split import Splitter
 
 
 def check_split(splitter: Splitter, plan: Plan, parts: dict[int, Plan]) -> None:
-    """Each step runs once, on its worker, in order. The parts come to an end, and each step sees what it reads."""
-    steps: list[tuple[Node, int]] = []
+    """Each call runs once, on its worker, in order. The parts come to an end, and each call sees what it reads."""
+    calls: list[tuple[Node, int]] = []
     for worker, part in parts.items():
-        steps += [(step.node, worker) for step in part.steps]
+        calls += [(call.node, worker) for call in part.calls]
     of_node, rank = splitter.partition.of_node, splitter.program.order.rank
-    assert sorted(steps) == sorted((step.node, of_node[step.node]) for step in plan.steps), "a step is not in its part"
+    assert sorted(calls) == sorted((call.node, of_node[call.node]) for call in plan.calls), "a call is not in its part"
     for part in parts.values():
-        assert part.steps == sorted(part.steps, key=lambda step: rank[step.node]), "a part is out of order"
+        assert part.calls == sorted(part.calls, key=lambda call: rank[call.node]), "a part is out of order"
     _Simulation(splitter, plan, parts).run()
 
 
@@ -29,14 +29,14 @@ class _Simulation:
         self._items = {worker: deque(part.items) for worker, part in parts.items()}
         self._parts = parts
         self._mail: dict[tuple[int, int], deque[tuple[tuple[Cell, ...], dict[Cell, Node]]]] = defaultdict(deque)
-        # By worker: the step that set what it knows of a cell.
+        # By worker: the call that set what it knows of a cell.
         self._known: dict[int, dict[Cell, Node]] = defaultdict(dict)
-        # By step: for each cell that it reads, the last step before it that sets this cell.
+        # By call: for each cell that it reads, the last call before it that sets this cell.
         self._expected: dict[Node, dict[Cell, Node]] = {}
         graph, last = splitter.graph, dict[Cell, Node]()
-        for step in plan.steps:
-            self._expected[step.node] = {cell: last[cell] for cell in graph.reads[step.node] if cell in last}
-            last.update(dict.fromkeys(graph.writes[step.node], step.node))
+        for call in plan.calls:
+            self._expected[call.node] = {cell: last[cell] for cell in graph.reads[call.node] if cell in last}
+            last.update(dict.fromkeys(graph.writes[call.node], call.node))
 
     def run(self) -> None:
         waiting = set(self._parts)
@@ -65,7 +65,7 @@ class _Simulation:
             elif isinstance(item, Send):
                 self._send(worker, item.to, item.cells)
             else:
-                self._step(worker, item, known)
+                self._call(worker, item, known)
             items.popleft()
         if worker:
             self._send(worker, 0, self._parts[worker].last)
@@ -76,7 +76,7 @@ class _Simulation:
         carried = {cell: known[cell] for cell in cells if cell in known} if self._splitter.copies else {**known}
         self._mail[worker, to].append((cells, carried))
 
-    def _step(self, worker: int, step: Step, known: dict[Cell, Node]) -> None:
-        for cell, writer in self._expected[step.node].items():
+    def _call(self, worker: int, call: NodeCall, known: dict[Cell, Node]) -> None:
+        for cell, writer in self._expected[call.node].items():
             assert known.get(cell) == writer, f"worker {worker} reads a cell before it knows what was set"
-        known.update(dict.fromkeys(self._splitter.graph.writes[step.node], step.node))
+        known.update(dict.fromkeys(self._splitter.graph.writes[call.node], call.node))

@@ -79,7 +79,7 @@ def pickled_program(cls: type, parameters: Mapping[str, Any]) -> bytes:
 
 
 def obstacle_to_rebuilding(cls: type, parameters: Mapping[str, Any]) -> str | None:
-    """Why a new process cannot make the program `cls(**parameters)`; None where it can."""
+    """The reason why a new process cannot make the program `cls(**parameters)`. None if it can."""
     if cls.__module__ == "__main__":
         return f"{cls.__qualname__} is defined in __main__"
     try:

@@ -82,7 +82,7 @@ class Threads(Distributed):
     def _end_early(self, failure: Failure) -> None:
         for follower in self.followers.values():
             for reaction in follower.worker.last_reactions(self.partition.of_node, failure.skipped):
-                follower.worker.call(reaction.index)  # makes its cells
+                follower.worker.method(reaction.index)  # makes its cells
         super()._end_early(failure)
 
     def hear_farewell(self, other: int) -> None:
@@ -106,7 +106,7 @@ class ThreadFollower(Follower):
 
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
-        worker = Worker(main.program, number, main.outside, Outbox(), main.recorder is not None, buffers=main.buffers,
+        worker = Worker(main.program, number, main.interface, Outbox(), main.recorder is not None, buffers=main.buffers,
                         mode_states=main.mode_states, events=main.events, cells=main.cells)  # fmt: skip
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave, self._fail)

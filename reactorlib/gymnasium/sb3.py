@@ -40,7 +40,7 @@ class ReactorVecEnv(VecEnv):
         return self._seeds
 
     def reset(self) -> Any:
-        """Observations; `reset_infos` has the infos, `seed` and `set_options` have said how."""
+        """Reset with the values of `seed` and `set_options`. Returns observations; the infos are in `reset_infos`."""
         options = [one or NOT_GIVEN for one in self._options]  # some environments of Stable-Baselines3 take none
         observations, said = self.env.reset_each(list(self._seeds), options)
         given = {row: info for row, info, _ in said}

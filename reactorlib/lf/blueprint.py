@@ -13,15 +13,13 @@ from itertools import cycle, islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from reactorlib.declaration.building import building, located, where
-from reactorlib.declaration.connect import Ports, connect, interleaved
-from reactorlib.declaration.elements import Mode
-from reactorlib.declaration.instance import PortChannel, instance_of
-from reactorlib.declaration.reactor import Bank, Reactor, per_member
-from reactorlib.errors import ElaborationError, words_of
+from reactorlib import Bank, ElaborationError, Mode, Reactor, Time, connect, interleaved, per_member, where
+from reactorlib.declaration.building import building
+from reactorlib.declaration.connect import Ports
+from reactorlib.declaration.instance import PortChannel, instance_of, refusal
+from reactorlib.errors import words_of
 from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
 from reactorlib.lf.syntax import ConnectionTree, PortReference
-from reactorlib.tag import Time
 
 
 class LinguaFrancaWarning(UserWarning):
@@ -178,5 +176,4 @@ def _told(what: str, at: str) -> Iterator[None]:
     except ElaborationError:
         raise
     except (Exception, SystemExit) as error:
-        path = ".".join([*(record.name for record in building.stack), what])
-        raise ElaborationError([f"{path}: {type(error).__name__}: {words_of(error)}{located(at)}"]) from error
+        raise refusal(f"{type(error).__name__}: {words_of(error)}", at, what) from error

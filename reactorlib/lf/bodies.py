@@ -14,10 +14,10 @@ from traceback import walk_tb
 from types import CodeType, FunctionType
 from typing import Any
 
+from reactorlib import Time
 from reactorlib.errors import did_you_mean, words_of
 from reactorlib.lf.syntax import Code, Expression, Literal, PortReference
 from reactorlib.lf.tokens import fault
-from reactorlib.tag import Time
 
 Names = dict[str, Any]
 Function = Callable[..., Any]

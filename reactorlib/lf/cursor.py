@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class FaultError(Exception):
-    """Where a declaration stops making sense. The fault is noted already."""
+    """A declaration stops making sense here. The fault is noted already."""
 
 
 class Cursor:
@@ -79,7 +79,7 @@ class Cursor:
         return tuple(found)
 
     def guarded(self, read: Callable[[], None], starters: tuple[str, ...], skipped: str = "") -> None:
-        """Read a declaration. After a fault, go on at a line that begins with a starter, or at the closing brace."""
+        """Read a declaration. After a fault, continue at a line that begins with a starter, or at the closing brace."""
         before = self.position
         with suppress(FaultError):
             return read()

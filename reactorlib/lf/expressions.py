@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from reactorlib import Time
 from reactorlib.lf import syntax
 from reactorlib.lf.cursor import Cursor
-from reactorlib.tag import LONGEST, UNITS, Time
+from reactorlib.tag import LONGEST, UNITS
 
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 WORDS = {"true": True, "True": True, "false": False, "False": False,
@@ -148,6 +149,6 @@ class Expressions(Cursor):
             self.several(self.type, ">")
 
     def host(self) -> None:
-        """Where a federate would run: a word without blanks, which means nothing here."""
+        """The host of a federate: a word without blanks, which has no meaning here."""
         if self.taken("at"):
             self.word(";", "{")

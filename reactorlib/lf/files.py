@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reactorlib.errors import ElaborationError, did_you_mean
+from reactorlib import ElaborationError
+from reactorlib.errors import did_you_mean
 from reactorlib.lf.parser import parse
 from reactorlib.lf.syntax import File, Import, ReactorTree, repeated
 

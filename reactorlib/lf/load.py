@@ -14,15 +14,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from reactorlib.declaration.reactor import Reactor
-from reactorlib.errors import ElaborationError
+from reactorlib import ElaborationError, Reactor, Time
 from reactorlib.lf.blueprint import warn
 from reactorlib.lf.bodies import execute, statements
 from reactorlib.lf.files import Files
 from reactorlib.lf.names import new_module, package_of
 from reactorlib.lf.syntax import File, Method, codes
 from reactorlib.lf.translate import LfProgram, Translation
-from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # the name, in a program's module, of the LfProgram that it belongs to
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes

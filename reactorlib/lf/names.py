@@ -15,14 +15,13 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from reactorlib.declaration.reactor import Reactor
-from reactorlib.errors import RunError
+import reactorlib as kernel
+from reactorlib import LogicalAction, PhysicalAction, Reactor, RunError, Tag, Time
 from reactorlib.lf.bodies import statements
 from reactorlib.lf.changed_names import is_only_read
 from reactorlib.lf.syntax import Code
-from reactorlib.tag import UNITS, Tag, Time
-from reactorlib.worker import context
-from reactorlib.worker.cells import Multiport, Reader
+from reactorlib.tag import UNITS
+from reactorlib.worker.cells import Multiport
 
 HANDLE = "<run>"  # in a program's module, the run that was opened last
 
@@ -52,8 +51,8 @@ def new_module(name: str, path: Path) -> ModuleType:
     module.__file__ = str(path)
     del module.__spec__, module.__loader__  # a traceback reads the file itself
     time = SimpleNamespace(
-        logical=lambda: int(context.logical_time()),
-        logical_elapsed=lambda: int(context.logical_elapsed()),
+        logical=lambda: int(kernel.logical_time()),
+        logical_elapsed=lambda: int(kernel.logical_elapsed()),
         physical=_anywhere("physical_time", module, wall.time_ns),
         physical_elapsed=_anywhere("physical_elapsed", module),
         start=_anywhere("start_time", module),
@@ -61,7 +60,7 @@ def new_module(name: str, path: Path) -> ModuleType:
     stop = _anywhere("request_stop", module, int)
     lf = SimpleNamespace(
         time=time,
-        tag=lambda: LfTag(time.logical(), context.current_tag().microstep),
+        tag=lambda: LfTag(time.logical(), kernel.current_tag().microstep),
         tag_start_effective=lambda: LfTag(time.start(), 0),
         tag_compare=lambda one, other: (one > other) - (one < other),
         schedule=lambda action, delay=0, value=None: action.schedule(delay, value),
@@ -83,13 +82,14 @@ def _anywhere(name: str, module: ModuleType, otherwise: Callable[[], int] | None
     """A function for reactions, and for threads of the program: these ask the run that was opened last."""
 
     def ask() -> int:
-        handle = vars(module).get(HANDLE) if context.current.worker is None else None
-        try:
-            return int(getattr(handle or context, name)() or 0)
-        except RunError:  # no run began, or it has ended
-            if otherwise is None:
-                raise
-            return otherwise()
+        for run in filter(None, (kernel, vars(module).get(HANDLE))):
+            try:
+                return int(getattr(run, name)() or 0)
+            except RunError as error:  # no reaction asks, or the run has ended
+                ended = error
+        if otherwise is None:
+            raise ended
+        return otherwise()
 
     return ask
 
@@ -100,8 +100,8 @@ def package_of(path: Path) -> Path:
 
 
 _ON_SELF: dict[str, Any] = {
-    "check_deadline": lambda _reactor, invoke_handler=False: context.check_deadline(invoke_handler),
-    "update_deadline": lambda _reactor, deadline: context.update_deadline(Time(round(deadline))),
+    "check_deadline": lambda _reactor, invoke_handler=False: kernel.check_deadline(invoke_handler),
+    "update_deadline": lambda _reactor, deadline: kernel.update_deadline(Time(round(deadline))),
     **dict.fromkeys(  # Lingua Franca answers 1 for an event that it knows; this library's own traces draw reactions
         ("register_user_trace_event", "tracepoint_user_event", "tracepoint_user_value"),
         lambda _reactor, _description, _value=0: 1,
@@ -110,6 +110,40 @@ _ON_SELF: dict[str, Any] = {
 }
 # `self` offers these in bodies, besides parameters, state, methods and the names of the class's preamble.
 LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
+
+
+class ActionInNs:
+    """An action as a body schedules it, with plain numbers of nanoseconds. Does nothing after the end of the run."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    @property
+    def value(self) -> Any:
+        return self._handle.value
+
+    @property
+    def is_present(self) -> bool:
+        return bool(self._handle.is_present)
+
+    def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
+        with suppress(RunError):
+            self._handle.schedule(Time(round(extra_delay)), value)
+
+
+class LfLogicalAction(LogicalAction[Any]):
+    """A logical action that bodies schedule in nanoseconds."""
+
+    def argument(self, handle: Any) -> ActionInNs:
+        return ActionInNs(handle)
+
+
+class LfPhysicalAction(PhysicalAction[Any]):
+    """A physical action that bodies and threads schedule in nanoseconds."""
+
+    def argument(self, handle: Any) -> ActionInNs:
+        return ActionInNs(handle)
+
 
 PORT_VIEW = "__port_view__"  # the name of `view_of` in a body
 
@@ -126,10 +160,10 @@ def viewed(inputs: Iterable[str], codes: Iterable[Code]) -> set[str]:
 class PortView:
     """One channel of an input, for the reactions of one reactor at one tag. No other reactor sees their values."""
 
-    def __init__(self, port: Reader) -> None:
+    def __init__(self, port: Any) -> None:
         self.value = port.value
         self.is_present = port.is_present
-        self.physical_time_of_arrival = int(context.physical_time())
+        self.physical_time_of_arrival = int(kernel.physical_time())
 
     def set(self, value: Any) -> None:
         """Overwrite the value; later reactions of the reactor read this one."""
@@ -138,12 +172,12 @@ class PortView:
     @property
     def intended_tag(self) -> LfTag:
         """The current tag: nothing arrives late where one program runs all federates."""
-        return LfTag(int(context.logical_time()), context.current_tag().microstep)
+        return LfTag(int(kernel.logical_time()), kernel.current_tag().microstep)
 
 
 def view_of(reactor: Any, name: str, port: Any) -> Any:
     """The view of an input, the same one for all reactions of a reactor at a tag."""
-    views, now = reactor.__dict__.setdefault(PORT_VIEW, {}), context.current_tag()
+    views, now = reactor.__dict__.setdefault(PORT_VIEW, {}), kernel.current_tag()
     if name not in views or views[name][0] != now:
         views[name] = now, Multiport(map(PortView, port)) if isinstance(port, Multiport) else PortView(port)
     return views[name][1]

@@ -51,7 +51,7 @@ def execution(
 
 
 def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
-    """The placement of a federated program, each reactor of the main one with the next worker; None of any other."""
+    """The placement of a federated program: each child of the main reactor has the next worker. Else None."""
     translation: Translation | None = getattr(program.cls, "__lf__", None)
     if translation is None or not translation.federated:
         return None

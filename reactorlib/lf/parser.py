@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reactorlib.errors import ElaborationError
+from reactorlib import ElaborationError
 from reactorlib.lf import syntax
 from reactorlib.lf.cursor import FaultError
 from reactorlib.lf.expressions import WORDS, Expressions

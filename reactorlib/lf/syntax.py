@@ -179,7 +179,7 @@ class File(NamedTuple):
 
 
 def repeated(declared: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Of names with their places: each name that is declared again, its place, and the line of the first one."""
+    """Each name that is declared again, with its place and the line of its first declaration."""
     first: dict[str, str] = {}
     for name, place in declared:
         if first.setdefault(name, place) is not place:

@@ -15,17 +15,32 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from reactorlib.declaration import class_body, elements
-from reactorlib.declaration.building import where
-from reactorlib.declaration.reactor import Reactor
-from reactorlib.errors import ElaborationError, did_you_mean
+from reactorlib import (
+    ElaborationError,
+    Input,
+    LogicalAction,
+    Mode,
+    Output,
+    PhysicalAction,
+    Reactor,
+    State,
+    Time,
+    Timer,
+    history,
+    reaction,
+    reset,
+    shutdown,
+    startup,
+    where,
+)
+from reactorlib.errors import did_you_mean
 from reactorlib.lf import bodies, syntax
 from reactorlib.lf.blueprint import Blueprint, Default, Stage
 from reactorlib.lf.files import Files
-from reactorlib.lf.names import PORT_VIEW, LinguaFrancaReactor, viewed
-from reactorlib.tag import LONGEST, Time
+from reactorlib.lf.names import PORT_VIEW, LfLogicalAction, LfPhysicalAction, LinguaFrancaReactor, viewed
+from reactorlib.tag import LONGEST
 
-SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": elements.reset}
+SIGNALS = {"startup": startup, "shutdown": shutdown, "reset": reset}
 
 
 class LfProgram:
@@ -42,7 +57,7 @@ class LfProgram:
         self.translations: dict[syntax.ReactorTree, Translation | None] = {}
 
     def translation(self, reactor: syntax.ReactorTree) -> Translation | None:
-        """The translation of a reactor, its faults noted; None where it is in the making, and so contains itself."""
+        """The translation of a reactor, with its faults noted. None if it contains itself: it is being made then."""
         if reactor not in self.translations:
             self.translations[reactor] = None
             self.translations[reactor] = Translation(self, reactor)
@@ -84,15 +99,15 @@ class Translation(Blueprint):
         super().__init__(reactor.name)
         self.program = program
         self._fault = program.fault
-        self.elements: dict[str, elements.Element] = {}
+        self.elements: dict[str, Any] = {}
         self.methods: dict[str, Any] = {}  # and the names of the reactor's preambles
         self._file = program.files.file_of(reactor)
-        self._mode: elements.Mode | None = None  # that the declaration stands in
+        self._mode: Mode | None = None  # that the declaration stands in
         self._places: dict[str, str] = {}  # of all names that are taken
         self._contained: dict[str, Translation | None] = {}
         self._banks: set[str] = set()  # the names of contained reactors with a width
-        self._reactions: list[tuple[syntax.ReactionTree, elements.Mode | None]] = []
-        self._connections: list[tuple[syntax.ConnectionTree, elements.Mode | None]] = []
+        self._reactions: list[tuple[syntax.ReactionTree, Mode | None]] = []
+        self._connections: list[tuple[syntax.ConnectionTree, Mode | None]] = []
         self.properties = {entry.name: entry for entry in self._file.properties}
         module = program.module
         self.address = program.absolute, module.__name__ if module else "", reactor.name, module is None
@@ -110,7 +125,7 @@ class Translation(Blueprint):
         for connection, mode in self._connections:
             self._mode = mode
             self._connect(connection)
-        self._inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
+        self._inputs = [name for name, element in self.elements.items() if isinstance(element, Input)]
         self._viewed = viewed(self._inputs, syntax.codes(tuple(self._reactions)))
         self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
         module = self.program.module
@@ -211,11 +226,11 @@ class Translation(Blueprint):
         self._places[name] = place
 
     def _declare(self, member: syntax.Named) -> None:
-        element: elements.Element | None = None
+        element: Any = None
         if isinstance(member, syntax.Instantiation):
             self._instance(member)
         elif isinstance(member, syntax.ModeTree):
-            self._mode = self.elements[member.name] = elements.Mode(initial=member.initial)
+            self._mode = self.elements[member.name] = Mode(initial=member.initial)
             self._collect(member.members)
             self._mode = None
         elif isinstance(member, syntax.Variable):
@@ -223,14 +238,13 @@ class Translation(Blueprint):
             self.states.append(Stage(
                 name, lambda making: vars(making.reactor).update({name: value(making.scope)}), None, member.where
             ))  # fmt: skip
-            element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
+            element = State(None, reset=True) if member.reset else None  # to what the constructor leaves
         elif isinstance(member, syntax.PortTree):
             width = self._of_parameters(member.width)
-            element = elements.Output(width) if member.output else elements.Input(width, mutable=member.mutable)
+            element = Output(width) if member.output else Input(width, mutable=member.mutable)
         else:
             times, policy = (self._time(member.first), self._time(member.second)), member.policy
             element = KINDS[member.kind](*times) if member.kind == "timer" else KINDS[member.kind](*times, policy)
-            vars(element).update(plain_ns=True)
         if element is not None:
             element.mode = self._mode
             self.elements[member.name] = element
@@ -297,7 +311,7 @@ class Translation(Blueprint):
             of = self._contained.get(reference.container)
         if of is None:
             return False  # which is noted
-        ports = [name for name, element in of.elements.items() if isinstance(element, elements.Port)]
+        ports = [name for name, element in of.elements.items() if isinstance(element, Input | Output)]
         if reference.name not in ports:
             self._fault(reference.where, f"{of.name} has no port {reference.name!r}", reference.name, ports)
         return reference.name in ports
@@ -315,7 +329,7 @@ class Translation(Blueprint):
             found[name].mode = mode
         return found
 
-    def _reaction(self, name: str, tree: syntax.ReactionTree) -> class_body.Reaction[Any]:
+    def _reaction(self, name: str, tree: syntax.ReactionTree) -> Any:
         inputs = (syntax.PortReference(None, name, tree.where) for name in self._inputs)
         triggers = tree.triggers or tuple(inputs)  # none: any input
         text = "\n".join(code.text for code in (tree.code, tree.handler) if code)
@@ -325,22 +339,22 @@ class Translation(Blueprint):
         named = [ref for ref in (*triggers, *tree.uses, *tree.effects) if not self._is_signal(ref)]
         arguments, first = dict.fromkeys(ref.container or ref.name for ref in named), self._first(named, text)
         deadline = Time(LONGEST) if "update_deadline" in text and tree.deadline is None else self._time(tree.deadline)
-        reaction: class_body.Reaction[Any] = class_body.Reaction(
-            self._body(name, arguments, tree.code, first),
-            tuple(SIGNALS[ref.name] if self._is_signal(ref) else self._named(ref) for ref in triggers),
-            tuple(self._named(ref) for ref in tree.uses),
-            tuple(self._effect(ref) for ref in (*tree.effects, *scheduled)),
-            deadline,
+        declare = reaction(
+            *(SIGNALS[ref.name] if self._is_signal(ref) else self._named(ref) for ref in triggers),
+            uses=tuple(self._named(ref) for ref in tree.uses),
+            effects=tuple(self._effect(ref) for ref in (*tree.effects, *scheduled)),
+            deadline=deadline,
             nested=True,
         )
+        made = declare(self._body(name, arguments, tree.code, first))
         if tree.handler is not None:
-            reaction.handler = self._body(f"{name}_deadline", arguments, tree.handler, first)
-        return reaction
+            made.missed(self._body(f"{name}_deadline", arguments, tree.handler, first))
+        return made
 
     def _is_scheduled(self, reference: syntax.PortReference, text: str) -> bool:
         """Whether a body does more with an action than look at it."""
         seen = rf"(?<![\w.]){reference.name}\b(?!\s*\.\s*(value|is_present)\b)"
-        return isinstance(self._named(reference), elements.Action) and re.search(seen, text) is not None
+        return isinstance(self._named(reference), LogicalAction | PhysicalAction) and re.search(seen, text) is not None
 
     def _first(self, named: Iterable[syntax.PortReference], text: str) -> list[str]:
         """The first lines of a body: views of its inputs, and `gain_y` for what is also called `gain.y`."""
@@ -354,15 +368,15 @@ class Translation(Blueprint):
     def _is_signal(self, reference: syntax.PortReference) -> bool:
         return reference.container is None and reference.name in SIGNALS and reference.name not in self.elements
 
-    def _named(self, reference: syntax.PortReference) -> elements.Element | str:
+    def _named(self, reference: syntax.PortReference) -> Any:
         return str(reference) if reference.container else self.elements.get(reference.name, reference.name)
 
-    def _effect(self, reference: syntax.PortReference) -> class_body.Effect:
+    def _effect(self, reference: syntax.PortReference) -> Any:
         element = self._named(reference)
-        if isinstance(element, elements.Mode):
-            return elements.Transition(element, history=reference.extra == "history")
+        if isinstance(element, Mode):
+            return history(element) if reference.extra == "history" else element
         if reference.extra:
-            modes = [name for name, element in self.elements.items() if isinstance(element, elements.Mode)]
+            modes = [name for name, element in self.elements.items() if isinstance(element, Mode)]
             self._fault(reference.where, f"{self.name} has no mode {reference.name!r}", reference.name, modes)
         return element
 
@@ -373,14 +387,14 @@ class Translation(Blueprint):
         if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
             with self.program.noting():
                 made = bodies.function(name, arguments, code, names, first)
-                if inspect.isgeneratorfunction(made):
-                    self._fault(f"{code.path}:{code.line}", "a reaction with yield is a generator, which never runs")
-                return made
+                if not inspect.isgeneratorfunction(made):
+                    return made
+                self._fault(f"{code.path}:{code.line}", "a reaction with yield is a generator, which never runs")
         return lambda _reactor, *_ports: None  # a body that was left out
 
 
 KINDS: dict[str, Any] = {
-    "timer": elements.Timer,
-    "logical": elements.LogicalAction[Any],
-    "physical": elements.PhysicalAction[Any],
+    "timer": Timer,
+    "logical": LfLogicalAction,
+    "physical": LfPhysicalAction,
 }

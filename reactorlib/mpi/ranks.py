@@ -162,7 +162,7 @@ class Ranks:
         self.tell_all(SERVE, what)
 
     def _leave(self) -> None:
-        """At exit, before MPI's own end: wait for the other ranks, or abort the job after an error."""
+        """Wait at exit for the other ranks before MPI ends. After an error, abort the job."""
         if os.getpid() != self._process:
             return
         try:

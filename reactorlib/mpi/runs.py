@@ -15,10 +15,10 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
+from reactorlib.executors.fingerprint import VERSIONED, difference, fingerprint, parameters, versions
 from reactorlib.executors.library_threads import limited
-from reactorlib.executors.likeness import VERSIONED, difference, likeness, parameters, versions
 from reactorlib.executors.start_method import pickled_program
-from reactorlib.mpi.executor import MPI, RankLife, serve_run
+from reactorlib.mpi.rank_executor import MPI, RankLife, serve_run
 from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, joined, serving
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.coordinator import Coordinator
@@ -68,7 +68,7 @@ def _agreed(ranks: Ranks, place: str, make_program: Callable[[], Made], options:
     if not ranks.is_served:  # else the first rank has sent parameters and options
         shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
         aspects |= parameters(program) | {"the options of run()": shown}
-    found = difference(ranks.gather(aspects | likeness(program, placed), place), ranks.names)
+    found = difference(ranks.gather(aspects | fingerprint(program, placed), place), ranks.names)
     if found is not None:
         ranks.fail(RunError(found))
     ranks.runs += 1
@@ -113,7 +113,7 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
             make = partial(make_program, pickled, modules)
             try:
                 program, placed = _agreed(ranks, "Session()", make, options)
-            except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
+            except Exception:  # noqa: BLE001  # the first rank raised it and continues
                 continue
             if ranks.rank < placed.workers:
                 with limited(options.library_threads):

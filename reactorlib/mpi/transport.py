@@ -40,8 +40,8 @@ Parts = dict[int, Any]  # by number
 _orphans: list[Any] = []  # requests that were broken off, with their memory: MPI may still use it
 
 
-class Beside(Placing):
-    """Large parts travel beside the message, with the next one that is sent to each receiver."""
+class SeparateParts(Placing):
+    """Large parts are messages of their own. They follow the next message that is sent to each receiver."""
 
     def __init__(self, worker: int, workers: int, buffer: type) -> None:
         super().__init__(worker)
@@ -105,7 +105,7 @@ class Incoming:
         return message
 
     def pull(self) -> None:
-        """Take what has arrived, so that its sender can go on; `receive` will return it."""
+        """Take what has arrived, so that its sender can continue. `receive` returns it later."""
         while self._arrived():
             self._backlog.append(self._taken())
 
@@ -155,7 +155,7 @@ class MPITransport:
         set_timer_slack(TIMER_SLACK_NS)
         self._new_buffer = MPI.buffer.allocate
         self._all_done = MPI.Request.Testall
-        self._placing = Beside(self.me, workers, MPI.buffer)
+        self._placing = SeparateParts(self.me, workers, MPI.buffer)
         self._incoming = {source: Incoming(self, source) for source in range(workers) if source != self.me}
         self.codec = Codec(self._placing, {source: incoming.borrow for source, incoming in self._incoming.items()})
 

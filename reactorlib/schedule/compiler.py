@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
-from reactorlib.schedule.plan import Plan, Send, Step, Wait
+from reactorlib.schedule.plan import NodeCall, Plan, Send, Wait
 from reactorlib.tag import format_ns
 
-LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
+LOOP_FROM = 32  # alike calls in a row that become a loop over rows: shorter code, the same order
 IN_ROW: Node = -1  # of a line in such a loop: its row has the node
 CHECKS = 32  # presence checks in one condition; more are a loop
 
@@ -32,7 +32,7 @@ CHECKS = 32  # presence checks in one condition; more are a loop
 class Ref(NamedTuple):
     """The meaning of a name in the source. `worker/loader.py` turns it into an object of the run."""
 
-    kind: str  # cell, step, argument, mode, event, rows, cells, send, wait, or column (of rows)
+    kind: str  # cell, call, argument, mode, event, rows, cells, send, wait, or column (of rows)
     index: Any = None
     part: int = 0
 
@@ -121,20 +121,20 @@ class Compiler:
         out.add("return True" if plan.stops else "return False")
         return out
 
-    def _items(self, out: Source, items: Sequence[Step | Send | Wait]) -> None:
+    def _items(self, out: Source, items: Sequence[NodeCall | Send | Wait]) -> None:
         level = None
         for shape, group in groupby(items, key=self._shape):
             alike = list(group)
             first = alike[0]
-            if isinstance(first, Step) and self.program.order.level[first.node] != level:
+            if isinstance(first, NodeCall) and self.program.order.level[first.node] != level:
                 level = self.program.order.level[first.node]
                 out.add(f"# level {level}")
             if shape is not None and len(alike) >= LOOP_FROM:
-                self._loop(out, [step for step in alike if isinstance(step, Step)])
+                self._loop(out, [call for call in alike if isinstance(call, NodeCall)])
                 continue
             for item in alike:
-                if isinstance(item, Step):
-                    self._step(out, item)
+                if isinstance(item, NodeCall):
+                    self._call(out, item)
                 else:
                     self._cross(out, item)
 
@@ -171,29 +171,29 @@ class Compiler:
 
     # Reactions
 
-    def _shape(self, step: Step | Send | Wait) -> Any:
-        """Steps with equal shapes differ in their objects only. None: the step is like no other."""
-        if not isinstance(step, Step) or len(step.conditions) > 1:
+    def _shape(self, call: NodeCall | Send | Wait) -> Any:
+        """Calls with equal shapes differ in their objects only. None: the call is like no other."""
+        if not isinstance(call, NodeCall) or len(call.conditions) > 1:
             return None
-        reaction = self.graph.reaction(step.node)
+        reaction = self.graph.reaction(call.node)
         if reaction is None:
             return None
-        level = self.program.order.level[step.node]
-        return reaction.declaration, len(self._given(reaction)), len(step.conditions), level
+        level = self.program.order.level[call.node]
+        return reaction.declaration, len(self._given(reaction)), len(call.conditions), level
 
     def _given(self, reaction: ReactionInstance) -> tuple[Argument, ...]:
-        """The arguments of a plain reaction. Any other step has them already, see `Worker.step`."""
+        """The arguments of a plain reaction. Any other call has them already, see `Worker.call`."""
         return reaction.arguments if reaction.is_plain and not self.traced else ()
 
-    def _loop(self, out: Source, steps: Sequence[Step]) -> None:
+    def _loop(self, out: Source, calls: Sequence[NodeCall]) -> None:
         """`for index, react, request_, reply_ in hub_rows: react(request_, reply_)`."""
-        first = self.program.reactions[steps[0].node]
+        first = self.program.reactions[calls[0].node]
         names = [argument.name for argument in self._given(first)]
         arguments = [out.name_of(Ref("column", name, names[:i].count(name)), name) for i, name in enumerate(names)]
-        checked = bool(steps[0].conditions)
+        checked = bool(calls[0].conditions)
         columns = ["index", *(["condition"] if checked else []), "react", *arguments]
-        last = self.program.reactions[steps[-1].node]
-        rows = out.name_of(Ref("rows", tuple(steps)), _tail(re.sub(r"\[\d+\]", "", first.path)) + "_rows")
+        last = self.program.reactions[calls[-1].node]
+        rows = out.name_of(Ref("rows", tuple(calls)), _tail(re.sub(r"\[\d+\]", "", first.path)) + "_rows")
         out.add(f"for {', '.join(columns)} in {rows}:", comment=f"{first.path} to {last.path}")
         indent = 2
         if checked:
@@ -201,17 +201,17 @@ class Compiler:
             indent += 1
         out.add(f"react({', '.join(arguments)})", indent, IN_ROW)
 
-    def _step(self, out: Source, step: Step) -> None:
-        present = self._present(out, step.conditions)
+    def _call(self, out: Source, call: NodeCall) -> None:
+        present = self._present(out, call.conditions)
         if present:
             out.add(f"if {present}:")
-        node, reaction = step.node, self.graph.reaction(step.node)
+        node, reaction = call.node, self.graph.reaction(call.node)
         if reaction is None:
             name, arguments = _tail(self.graph.forward(node).path) + "_copy", ""
         else:
             parts = [self._argument(out, node, part, given) for part, given in enumerate(self._given(reaction))]
             name, arguments = _tail(reaction.path), ", ".join(parts)
-        out.add(f"{out.name_of(Ref('step', node), name)}({arguments})", 2 if present else 1, node)
+        out.add(f"{out.name_of(Ref('call', node), name)}({arguments})", 2 if present else 1, node)
 
     def _argument(self, out: Source, node: Node, part: int, argument: Argument) -> str:
         if argument.kind == "read" and not argument.multi:

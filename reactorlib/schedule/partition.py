@@ -1,4 +1,8 @@
-"""The worker of each reactor, decided once, before the run."""
+"""The worker of each reactor, decided once, before the run.
+
+Free reactors are placed by list scheduling, as if all reactions took equally long. For this method, see Graham, "Bounds
+on multiprocessing timing anomalies" (SIAM Journal on Applied Mathematics, 1969).
+"""
 
 from __future__ import annotations
 
@@ -100,8 +104,8 @@ def worker_of_member(index: int, size: int, workers: int) -> int:
 def _rehearsed(program: Elaborated, workers: int, of: dict[int, int], free: set[int], full: set[int]) -> int:
     """Go through each moment as if reactions took equally long. Put a free reactor where it can begin first.
 
-    Where that is the same, it joins a reactor that it reads. Nothing evades a bank of the `full`, as that keeps every
-    worker busy. A reaction that sets nothing, but waits for others of its tag, takes no time here: it collects.
+    Of several such workers, the reactor takes that of a reactor that it reads. No reactor evades a bank in `full`, as
+    such a bank keeps every worker busy. A reaction that waits for others of its tag and sets nothing takes no time.
     Returns the most workers that ever run reactions side by side.
     """
     graph, order, moments = program.graph, program.order, moments_of(program)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
 
 
-class Step(NamedTuple):
+class NodeCall(NamedTuple):
     """One node of a plan. `conditions` are the cells of which one must be present; empty when that is certain."""
 
     node: Node
@@ -36,7 +36,7 @@ class Plan(NamedTuple):
     """
 
     events: tuple[int, ...]  # triggers by index
-    items: tuple[Step | Send | Wait, ...]
+    items: tuple[NodeCall | Send | Wait, ...]
     captures: tuple[int, ...]  # delayed connections, by trigger index, whose source may be set
     cleared: tuple[Cell, ...]  # every cell that may be present
     switches: bool  # a reaction may switch a mode
@@ -47,8 +47,8 @@ class Plan(NamedTuple):
     last: tuple[Cell, ...] = ()  # cells that travel with the message that ends a part
 
     @property
-    def steps(self) -> list[Step]:
-        return [item for item in self.items if isinstance(item, Step)]
+    def calls(self) -> list[NodeCall]:
+        return [item for item in self.items if isinstance(item, NodeCall)]
 
 
 def plan_of(program: Elaborated, events: Iterable[int], any_of: bool = False) -> Plan:
@@ -72,7 +72,7 @@ def plan_of(program: Elaborated, events: Iterable[int], any_of: bool = False) ->
     return Plan(
         events=chosen,
         marked=chosen,
-        items=tuple(_step(graph, node, certain, possible) for node in sorted(reached, key=rank.__getitem__)),
+        items=tuple(_call(graph, node, certain, possible) for node in sorted(reached, key=rank.__getitem__)),
         captures=tuple(sorted(captures)),
         cleared=tuple(possible),
         switches=any(a.kind == "switch" for n in reached if n < graph.count for a in program.reactions[n].arguments),
@@ -81,15 +81,15 @@ def plan_of(program: Elaborated, events: Iterable[int], any_of: bool = False) ->
     )
 
 
-def _step(graph: DependencyGraph, node: Node, certain: set[Cell], possible: dict[Cell, None]) -> Step:
+def _call(graph: DependencyGraph, node: Node, certain: set[Cell], possible: dict[Cell, None]) -> NodeCall:
     """A node with its conditions. The target of an unconditional forward becomes certain in its turn."""
     reaction = graph.reaction(node)
     if reaction is None:
         forward = graph.forward(node)
         if forward.source in certain and forward.mode is None:
             certain.add(forward.target)
-            return Step(node, ())
-        return Step(node, (forward.source,))
+            return NodeCall(node, ())
+        return NodeCall(node, (forward.source,))
     if any(cell in certain for cell in reaction.triggers):
-        return Step(node, ())
-    return Step(node, tuple(cell for cell in reaction.triggers if cell in possible))
+        return NodeCall(node, ())
+    return NodeCall(node, tuple(cell for cell in reaction.triggers if cell in possible))

@@ -8,9 +8,9 @@ from itertools import chain, product
 
 from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Plan, Send, Step, Wait
+from reactorlib.schedule.plan import NodeCall, Plan, Send, Wait
 
-Items = list[Step | Send | Wait]  # of a part, or of one step with its waits and sends
+Items = list[NodeCall | Send | Wait]  # of a part, or of one call with its waits and sends
 
 
 class Splitter:
@@ -41,7 +41,7 @@ class Splitter:
         return frozenset(self.graph.origins(crossing))  # a forwarded value must be where the last reader sees it
 
     def split(self, plan: Plan) -> dict[int, Plan]:
-        """The part of each worker that takes part. Waits come right before the first step that needs them."""
+        """The part of each worker that takes part. Waits come right before the first call that needs them."""
         return _Cut(self, plan).split()
 
 
@@ -49,21 +49,21 @@ class Splitter:
 class _Draft:
     """The part of one worker, under way."""
 
-    items: list[Items] = field(default_factory=list)  # by step
+    items: list[Items] = field(default_factory=list)  # by call
     events: dict[int, None] = field(default_factory=dict)
     captures: list[int] = field(default_factory=list)
-    cells: dict[Cell, None] = field(default_factory=dict)  # that its steps set or its waits bring
-    writes: list[tuple[Items, Cell]] = field(default_factory=list)  # of steps, with the cells that they set
+    cells: dict[Cell, None] = field(default_factory=dict)  # that its calls set or its waits bring
+    writes: list[tuple[Items, Cell]] = field(default_factory=list)  # of calls, with the cells that they set
 
 
 class _Cut:
     """The cut of one plan, under way.
 
-    Say worker 1 runs step 0, which sets a, and step 1, which sets b. Worker 0 runs step 2, which reads a, and step 3,
+    Say worker 1 runs call 0, which sets a, and call 1, which sets b. Worker 0 runs call 2, which reads a, and call 3,
     which reads b. The parts:
 
-        worker 1: step 0, Send(0, a), step 1, then b with the message that ends the part
-        worker 0: Wait(1, a), step 2, Wait(1, b), step 3
+        worker 1: call 0, Send(0, a), call 1, then b with the message that ends the part
+        worker 0: Wait(1, a), call 2, Wait(1, b), call 3
     """
 
     def __init__(self, splitter: Splitter, plan: Plan) -> None:
@@ -73,26 +73,26 @@ class _Cut:
         self.written: dict[Cell, tuple[int, int]] = {}  # the worker that set a cell last, and where in its `writes`
         self.carried: dict[tuple[int, int], int] = defaultdict(int)  # how many of `writes` a pair has exchanged
         self.drafts: dict[int, _Draft] = defaultdict(_Draft)
-        self.wanted: dict[int, set[Cell]] = defaultdict(set)  # by worker: what its steps read, with `copies` ever read
-        for step in plan.steps:
-            self.wanted[self.of_node[step.node]].update(self.graph.reads[step.node])
+        self.wanted: dict[int, set[Cell]] = defaultdict(set)  # by worker: what its calls read, with `copies` ever read
+        for call in plan.calls:
+            self.wanted[self.of_node[call.node]].update(self.graph.reads[call.node])
         for cell in plan.cleared if self.copies else ():
             for worker in self.readers.get(cell, ()):
                 self.wanted[worker].add(cell)
 
     def split(self) -> dict[int, Plan]:
-        for step in self.plan.steps:
-            worker = self.of_node[step.node]
+        for call in self.plan.calls:
+            worker = self.of_node[call.node]
             items: Items = []
             draft = self.drafts[worker]
-            for source, upto in self._needs(worker, step).items():
+            for source, upto in self._needs(worker, call).items():
                 cells = self._carry(source, worker, upto)
                 self.drafts[source].writes[upto][0].append(Send(worker, cells))
                 items.append(Wait(source, cells))
                 draft.cells.update(dict.fromkeys(cells))
-            items.append(step)
+            items.append(call)
             draft.items.append(items)
-            for cell in self.graph.writes[step.node]:
+            for cell in self.graph.writes[call.node]:
                 self.written[cell] = worker, len(draft.writes)
                 draft.writes.append((items, cell))
                 draft.cells[cell] = None
@@ -108,17 +108,17 @@ class _Cut:
             self.drafts[self.written.get(source_cell, (0, 0))[0]].captures.append(index)
         return self._parts()
 
-    def _needs(self, worker: int, step: Step) -> dict[int, int]:
-        """The workers that a step must wait for, each with the last of its `writes` that the step reads."""
+    def _needs(self, worker: int, call: NodeCall) -> dict[int, int]:
+        """The workers that a call must wait for, each with the last of its `writes` that the call reads."""
         needs: dict[int, int] = {}
-        for cell in self.graph.reads[step.node]:
+        for cell in self.graph.reads[call.node]:
             source, at = self.written.get(cell, (worker, 0))
             if source != worker and at >= self.carried[source, worker]:
                 needs[source] = max(at, needs.get(source, 0))
         return needs
 
     def _carry(self, source: int, target: int, upto: int) -> tuple[Cell, ...]:
-        """The wanted cells that the source has set since its last message to the target, up to the end of a step."""
+        """The wanted cells that the source has set since its last message to the target, up to the end of a call."""
         rows, start = self.drafts[source].writes, self.carried[source, target]
         end = upto
         while end < len(rows) and rows[end][0] is rows[upto][0]:
@@ -127,7 +127,7 @@ class _Cut:
         return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in self.wanted[target]))
 
     def _send_the_rest(self) -> None:
-        """Cells that no step of this tag reads still go to the workers that hold a copy."""
+        """Cells that no call of this tag reads still go to the workers that hold a copy."""
         sources = sorted(worker for worker, draft in self.drafts.items() if draft.writes)
         for source, target in product(sources, sorted(self.wanted)):
             rows = self.drafts[source].writes

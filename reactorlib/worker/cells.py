@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container
-from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from reactorlib.elaboration.records import Cell, Elaborated
-from reactorlib.errors import EffectError, ReactorError, RunError
+from reactorlib.errors import EffectError, ReactorError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.transport.structure import LARGE_BYTES
@@ -126,7 +125,7 @@ class Writer(_Right):
         return np.frombuffer(buffers.allocate(nbytes), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
-        """An uninitialised array that its readers may fill in place, each in part: see Batch."""
+        """A Batch to set, whose uninitialised array its readers may fill in place."""
         return batch(self._buffers.allocate_shared, shape, dtype)
 
 
@@ -244,13 +243,3 @@ class ActionHandle(_Right):
                 raise ReactorError(f"{self._cell.path}.schedule(): {fault}{meant}")
             extra_delay = int(extra_delay)
         self._schedule(self._cell, extra_delay, value)
-
-
-class PlainActionHandle(ActionHandle):
-    """The same with plain numbers of nanoseconds. Does nothing after the end of the run."""
-
-    __slots__ = ()
-
-    def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
-        with suppress(RunError):
-            super().schedule(Time(round(extra_delay)), value)

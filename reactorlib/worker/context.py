@@ -6,7 +6,7 @@ import threading
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time, time_fault
-from reactorlib.worker.inbox import Outside, RunHandle
+from reactorlib.worker.inbox import RunHandle, RunInterface
 from reactorlib.worker.worker import Worker
 
 
@@ -17,12 +17,12 @@ class _Current(threading.local):
 current = _Current()
 
 
-def is_inside(run: Outside) -> bool:
+def is_inside(run: RunInterface) -> bool:
     """Return whether a reaction of this run makes the call, be it through programs that reactions drive."""
-    outside = None if current.worker is None else current.worker.outside
-    while outside is not None and outside is not run:
-        outside = outside.driver
-    return outside is run
+    interface = None if current.worker is None else current.worker.interface
+    while interface is not None and interface is not run:
+        interface = interface.driver
+    return interface is run
 
 
 def _running() -> Worker:
@@ -41,7 +41,7 @@ def run_handle() -> RunHandle:
     >>> result = run(Once)
     True
     """
-    return RunHandle(_running().outside)
+    return RunHandle(_running().interface)
 
 
 def request_stop() -> None:
@@ -57,7 +57,7 @@ def request_stop() -> None:
     Tag(time=0, microstep=1)
     """
     worker = _running()
-    worker.outside.check_process("request_stop()")
+    worker.interface.check_process("request_stop()")
     worker.scheduler.stop()
 
 
@@ -89,7 +89,7 @@ def logical_time() -> Time:
     True True
     """
     worker = _running()
-    return Time(worker.outside.started + worker.now.time)
+    return Time(worker.interface.started + worker.now.time)
 
 
 def logical_elapsed() -> Time:
@@ -99,18 +99,18 @@ def logical_elapsed() -> Time:
 
 def physical_time() -> Time:
     """Physical time in ns since the epoch; it never runs backwards during a run."""
-    return Time(_running().outside.clock.now())
+    return Time(_running().interface.clock.now())
 
 
 def physical_elapsed() -> Time:
     """Physical time in ns since the start of the run."""
-    outside = _running().outside
-    return Time(outside.clock.now() - outside.started)
+    interface = _running().interface
+    return Time(interface.clock.now() - interface.started)
 
 
 def start_time() -> Time:
     """Physical time, in ns since the epoch, at which the run started: logical time began there."""
-    return Time(_running().outside.started)
+    return Time(_running().interface.started)
 
 
 def check_deadline(invoke_handler: bool = False) -> bool:

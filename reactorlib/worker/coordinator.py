@@ -29,7 +29,7 @@ LOOK_TAGS = 128  # tags between two looks at whether time passes: the look then 
 STILL_NS = 1_000_000_000
 
 
-class Schedules(Protocol):
+class ScheduleSource(Protocol):
     """An executor, as the loop asks it for schedules. `check` raises WorkerError if a worker is gone."""
 
     def alone(self, event: Event) -> Schedule: ...
@@ -37,8 +37,8 @@ class Schedules(Protocol):
     def check(self) -> None: ...
 
 
-def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
-    """The schedule of a tag at which these events are present, however many."""
+def schedule_of(schedules: ScheduleSource, events: Collection[Event]) -> Schedule:
+    """The schedule of a tag at which exactly these events are present."""
     if len(events) == 1:
         (event,) = events
         return event.schedule_alone or schedules.alone(event)
@@ -46,7 +46,7 @@ def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
 
 
 class Coordinator:
-    """Next to worker 0: does what all reactions ask for (a Scheduler), and runs tag after tag."""
+    """The tag loop, in the process of worker 0. It is also the Scheduler, to which calls of reactions go."""
 
     def __init__(self, program: Elaborated, options: Options) -> None:
         self.program = program
@@ -91,7 +91,7 @@ class Coordinator:
 
     # Tags
 
-    def run(self, schedules: Schedules, until: float | None = None) -> bool:
+    def run(self, schedules: ScheduleSource, until: float | None = None) -> bool:
         """Run tag after tag: the next events, their time, their schedule. True once the run has ended.
 
         With `until`, run the tags before that time, whatever physical time it is.
@@ -126,7 +126,7 @@ class Coordinator:
                     return True
             self._look(until)
 
-    def reach(self, schedules: Schedules, time: int) -> bool:
+    def reach(self, schedules: ScheduleSource, time: int) -> bool:
         """Run all tags before `time`, which is not before the current tag. True if the run has ended with one."""
         if time > self.queue.time:
             return self.run(schedules, time)
@@ -134,7 +134,7 @@ class Coordinator:
             self._receive()
         return False
 
-    def step(self, schedules: Schedules, inputs: Events, time: int | None) -> bool:
+    def step(self, schedules: ScheduleSource, inputs: Events, time: int | None) -> bool:
         """Run one tag, see `join`. True if the run ends with it."""
         events = self.join(inputs, time)
         return schedule_of(schedules, events)(self.queue.time, self.queue.soon)
@@ -206,7 +206,7 @@ class Coordinator:
             if not self.modes.hold(event, time - called, value):
                 queue.schedule_at(event, time, value)
 
-    def _wait(self, schedules: Schedules) -> None:
+    def _wait(self, schedules: ScheduleSource) -> None:
         """Wait until the next time with events may come. At the timeout, or without events, shutdown joins them."""
         queue, stop_time, started = self.queue, self._stop_time, self.inbox.started
         while True:

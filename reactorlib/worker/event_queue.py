@@ -25,7 +25,7 @@ Waiting = tuple[Callable[[Event, int, Any], None], int, Event, Any]
 
 
 class CurrentTag:
-    """Where a worker is: ns since the start of the run, and microstep."""
+    """The tag that a worker has reached: ns since the start of the run, and microstep."""
 
     __slots__ = ("microstep", "time")
 
@@ -39,13 +39,13 @@ def _is_in_order(queue: Queue, _result: object) -> None:
     times = queue._times if queue._first is None else [queue._first, *queue._times]
     assert queue._first is None or queue._first < min(queue._times, default=inf), "an earlier time is in the heap"
     assert min(times, default=inf) > (queue.time if queue.microstep >= 0 else -1), "an event is in the past"
-    assert sorted(times) == sorted(queue._steps), "a time has no events, or its events no time"
+    assert sorted(times) == sorted(queue._microsteps), "a time has no events, or its events no time"
 
 
 class Queue(CurrentTag):
     """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
 
-    __slots__ = ("_first", "_more", "_steps", "_tags", "_times", "ahead", "soon")
+    __slots__ = ("_first", "_microsteps", "_more", "_tags", "_times", "ahead", "soon")
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,9 +53,9 @@ class Queue(CurrentTag):
         self.soon: Events = {}  # due at (time, microstep + 1)
         self.ahead: list[Events] = []  # due at (time, microstep + 2) and after
         self._first: int | None = None  # the earliest time, while it is known to come before all in _times
-        self._times: list[int] = []  # a heap of the others
-        self._steps: dict[int, Events] = {}  # of each of these times: its first microstep
-        self._more: dict[int, list[Events]] = {}  # of few times: the microsteps after the first
+        self._times: list[int] = []  # a heap of the other times
+        self._microsteps: dict[int, Events] = {}  # by time: the events of its first microstep
+        self._more: dict[int, list[Events]] = {}  # by time, for few: the events of the further microsteps
         # For actions with min_spacing: tags of the pending events, and of the last one handled. See also ModalQueue.
         self._tags: dict[Event, list[tuple[int, int]]] = {}
 
@@ -71,14 +71,14 @@ class Queue(CurrentTag):
 
     def holds(self, events: set[Event]) -> bool:
         """Whether one of these events is pending. Looks at every pending tag."""
-        steps = chain((self.soon,), self.ahead, self._steps.values(), *self._more.values())
-        return any(not step.keys().isdisjoint(events) for step in steps)
+        microsteps = chain((self.soon,), self.ahead, self._microsteps.values(), *self._more.values())
+        return any(not due.keys().isdisjoint(events) for due in microsteps)
 
     @after(_is_in_order)
     def pop(self, horizon: float = inf) -> Events:
         """Advance to the next tag and return its events. Empty if there is none, or at a new time from `horizon` on."""
-        step, ahead = self.soon, self.ahead
-        if step or ahead:
+        due, ahead = self.soon, self.ahead
+        if due or ahead:
             self.microstep += 1
         else:
             time = self._first
@@ -93,22 +93,22 @@ class Queue(CurrentTag):
                 self._first = None
             self.time = time
             self.microstep = 0
-            step = self._steps.pop(time)
+            due = self._microsteps.pop(time)
             if not self._more:
-                return step  # nothing is due soon
+                return due  # nothing is due soon
             ahead = self.ahead = self._more.pop(time, ahead)
-        while not step:  # microsteps from which every event was taken back
-            step = ahead.pop(0)
+        while not due:  # microsteps from which every event was taken back
+            due = ahead.pop(0)
             self.microstep += 1
         self.soon = ahead.pop(0) if ahead else {}
-        return step
+        return due
 
     def at(self, event: Event, time: int, value: Any) -> None:
         """Put an event at `time`, microstep 0, or at its next free microstep; at the current time after now."""
         if time > self.time:
-            step = self._steps.get(time)
-            if step is None:
-                self._steps[time] = {event: value}
+            due = self._microsteps.get(time)
+            if due is None:
+                self._microsteps[time] = {event: value}
                 times = self._times  # from here on `_add`, without its call
                 if self._first is not None:
                     self._add(time)
@@ -117,8 +117,8 @@ class Queue(CurrentTag):
                 else:
                     self._first = time
                 return
-            if event not in step:
-                step[event] = value
+            if event not in due:
+                due[event] = value
                 return
         self._place(time, event, value)
 
@@ -136,21 +136,21 @@ class Queue(CurrentTag):
     def _place(self, time: int, event: Event, value: Any) -> tuple[int, int]:
         """Put an event at the first microstep at which it has none yet."""
         if time <= self.time and self.microstep >= 0:
-            time, first, step = self.time, self.microstep + 1, self.soon
+            time, first, due = self.time, self.microstep + 1, self.soon
         else:
             first = 0
-            found = self._steps.get(time)
+            found = self._microsteps.get(time)
             if found is None:
                 self._add(time)
-                found = self._steps[time] = {}
-            step = found
-        if event not in step:
-            step[event] = value
+                found = self._microsteps[time] = {}
+            due = found
+        if event not in due:
+            due[event] = value
             return time, first
         more = self.ahead if first else self._more.setdefault(time, [])
         at = 0
         if event.trigger.min_spacing is None:  # such an event has the first of these
-            at = bisect_left(more, True, key=lambda step: event not in step)
+            at = bisect_left(more, True, key=lambda due: event not in due)
         while at < len(more) and event in more[at]:
             at += 1
         if at == len(more):
@@ -206,16 +206,16 @@ class Queue(CurrentTag):
         if time == self.time:
             ahead = microstep - self.microstep - 1
             return self.soon if ahead == 0 else self.ahead[ahead - 1]
-        return self._steps[time] if microstep == 0 else self._more[time][microstep - 1]
+        return self._microsteps[time] if microstep == 0 else self._more[time][microstep - 1]
 
     def _forget_empty(self, times: Collection[int]) -> None:
         """Drop empty microsteps that stand last: a time without events must not be visited."""
         for more in (self.ahead, *filter(None, map(self._more.get, times))):
             while more and not more[-1]:
                 more.pop()
-        empty = {time for time in times if not self._steps.get(time, True) and not self._more.get(time)}
+        empty = {time for time in times if not self._microsteps.get(time, True) and not self._more.get(time)}
         for time in empty:
-            del self._steps[time]
+            del self._microsteps[time]
             self._more.pop(time, None)
         if self._first in empty:
             empty.remove(self._first)
@@ -250,10 +250,10 @@ class ModalQueue(Queue):
                 handled = [tag for tag in tags if tag <= (self.time, self.microstep)]
                 taken += [(self._resume_spacing, time - self.time, event, None) for time, _ in handled[-1:]]
             times = sorted({time for time, _ in tags if time > self.time})
-            steps = [(0, step) for step in (self.soon, *self.ahead)]
+            microsteps = [(0, due) for due in (self.soon, *self.ahead)]
             for time in times:
-                steps += [(time - self.time, step) for step in (self._steps[time], *self._more.get(time, ()))]
-            taken += [(self.at, delay, event, step.pop(event)) for delay, step in steps if event in step]
+                microsteps += [(time - self.time, due) for due in (self._microsteps[time], *self._more.get(time, ()))]
+            taken += [(self.at, delay, event, due.pop(event)) for delay, due in microsteps if event in due]
             emptied.update(times)
         self._forget_empty(emptied)
         return taken

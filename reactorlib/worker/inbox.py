@@ -30,7 +30,7 @@ PAUSE_S = 0.001
 LONG_S = 10.0  # a thread that waits for longer is reported
 
 
-class Outside:
+class RunInterface:
     """A run as any thread may use it. A subclass passes calls on to the tag loop."""
 
     def __init__(self, clock: PhysicalClock) -> None:
@@ -38,7 +38,7 @@ class Outside:
         self.started = 0  # physical time, until the run begins
         self.over = False
         self.process = os.getpid()  # a process that a reaction forks is not the run's
-        self.driver: Outside | None = None  # the run one of whose reactions drives this one
+        self.driver: RunInterface | None = None  # the run one of whose reactions drives this one
 
     def adopt(self) -> None:
         """Threads are about to be given the run, and may then call `stop` and `fail`."""
@@ -64,7 +64,7 @@ class Outside:
             )
 
 
-class Inbox(Outside):
+class Inbox(RunInterface):
     """The inbox of one run, in the process of its tag loop. Any thread may write, only the loop takes."""
 
     def __init__(self, clock: PhysicalClock) -> None:
@@ -134,9 +134,9 @@ class RunHandle:
     1
     """
 
-    def __init__(self, outside: Outside) -> None:
-        outside.adopt()
-        self._outside = outside
+    def __init__(self, interface: RunInterface) -> None:
+        interface.adopt()
+        self._interface = interface
 
     def request_stop(self, after_pending: bool = False) -> None:
         """End the run after the tag that it is at when it learns of this. Events that are pending then never run.
@@ -144,9 +144,9 @@ class RunHandle:
         With `after_pending`, it ends after the physical actions that were scheduled before this call. So no reaction
         misses what the calling thread has scheduled, unless its mode is not active.
         """
-        outside = self._alive()
-        outside.check_process("request_stop()")
-        outside.stop(after_pending)
+        interface = self._alive()
+        interface.check_process("request_stop()")
+        interface.stop(after_pending)
 
     def physical_time(self) -> Time:
         """Physical time in ns since the epoch."""
@@ -167,10 +167,10 @@ class RunHandle:
         except SystemExit:
             raise
         except BaseException as error:
-            self._outside.fail(threading.current_thread().name, error)
+            self._interface.fail(threading.current_thread().name, error)
             raise
 
-    def _alive(self) -> Outside:
-        if self._outside.over:
+    def _alive(self) -> RunInterface:
+        if self._interface.over:
             raise RunError("the run that this thread belongs to has ended")
-        return self._outside
+        return self._interface

@@ -1,4 +1,4 @@
-"""From a plan to a function: names in a schedule's source become cells, steps and calls of one worker."""
+"""From a plan to a function: names in a schedule's source become cells and calls of one worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from reactorlib.elaboration.records import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source
-from reactorlib.schedule.plan import Plan, Step
+from reactorlib.schedule.plan import NodeCall, Plan
 from reactorlib.transport import generated
 from reactorlib.transport.debug import DEBUG
 from reactorlib.worker.cells import Reader
@@ -28,8 +28,8 @@ class Loader:
         self._loaded: dict[int, tuple[Any, Source]] = {}
         self._objects: dict[str, Callable[[Ref], Any]] = {
             "cell": lambda ref: worker.cell(ref.index),
-            "step": lambda ref: worker.step(ref.index)[0],
-            "argument": lambda ref: worker.call(ref.index)[1][ref.part],
+            "call": lambda ref: worker.call(ref.index)[0],
+            "argument": lambda ref: worker.method(ref.index)[1][ref.part],
             "event": lambda ref: worker.events[ref.index],
             "mode": lambda ref: worker.mode_states[ref.index],
             "cells": lambda ref: tuple(map(worker.cell, ref.index)),
@@ -86,6 +86,6 @@ class Loader:
             traceback = traceback.tb_next
         return None
 
-    def _row(self, step: Step) -> tuple[Any, ...]:
-        run, arguments = self.worker.step(step.node)
-        return (step.node, *map(self.worker.cell, step.conditions), run, *arguments)
+    def _row(self, call: NodeCall) -> tuple[Any, ...]:
+        run, arguments = self.worker.call(call.node)
+        return (call.node, *map(self.worker.cell, call.conditions), run, *arguments)

@@ -1,6 +1,7 @@
 """Modes at run time: which are active, and how a switch affects timers, actions and delayed connections.
 
-In a mode that is not active local time stands still: its events wait with their remaining delays.
+In a mode that is not active, local time stands still, and its events wait with their remaining delays. For this
+semantics, see Schulz-Rosengarten et al., "Polyglot modal models through Lingua Franca" (CPS-IoT Week, 2023).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Walk:
         self._rank = worker.program.order.rank
         self._node_at = sorted(range(len(self._rank)), key=self._rank.__getitem__)  # by rank
         self._heard: dict[Cell, _Heard] = {}
-        self._steps: dict[int, tuple[Node, BoundCall, list[_Heard]]] = {}  # by rank, with the cells that it may set
+        self._calls: dict[int, tuple[Node, BoundCall, list[_Heard]]] = {}  # by rank, with the cells that it may set
 
     def schedule(self, events: Iterable[Event], time: int, soon: Events) -> bool:
         """Run the tag of these events. True: the run ends with it."""
@@ -72,7 +72,7 @@ class Walk:
             if not heap:
                 return present
             rank = heappop(heap)
-            self.running, (run, arguments), sets = self._steps.get(rank) or self._step(rank)
+            self.running, (run, arguments), sets = self._calls.get(rank) or self._call(rank)
             run(*arguments)
             self.running = None
             arrived = [heard for heard in sets if heard.reader.is_present and heard not in present]
@@ -85,10 +85,10 @@ class Walk:
             found = self._heard[cell] = _Heard(self.worker.cell(cell), ranks, captures)
         return found
 
-    def _step(self, rank: int) -> tuple[Node, BoundCall, list[_Heard]]:
+    def _call(self, rank: int) -> tuple[Node, BoundCall, list[_Heard]]:
         node = self._node_at[rank]
         sets = [self._hear(cell) for cell in dict.fromkeys(self.graph.writes[node])]
-        found = self._steps[rank] = node, self.worker.step(node), sets
+        found = self._calls[rank] = node, self.worker.call(node), sets
         return found
 
     def _capture(self, index: int, reader: Reader, time: int, soon: Events) -> None:

@@ -1,6 +1,6 @@
 """One worker of a run: its cells, its current tag, its modes, and its reactions with their arguments.
 
-`Worker.step` makes a function of each node: of a plain reaction itself, else with a copy, a deadline, a trace, a mode.
+`Worker.call` makes a function of each node: of a plain reaction itself, else with a copy, a deadline, a trace, a mode.
 Compiled and walked schedules call that. The coordinator runs tags, and executors move values between workers.
 """
 
@@ -23,7 +23,6 @@ from reactorlib.worker.cells import (
     Contained,
     Event,
     Multiport,
-    PlainActionHandle,
     Reader,
     TracedWriter,
     Writer,
@@ -31,9 +30,9 @@ from reactorlib.worker.cells import (
     local_buffers,
 )
 from reactorlib.worker.event_queue import CurrentTag
-from reactorlib.worker.inbox import Outside, RunHandle
+from reactorlib.worker.inbox import RunHandle, RunInterface
 from reactorlib.worker.modes import ModeState
-from reactorlib.worker.trace import Recorder
+from reactorlib.worker.recorder import Recorder
 
 Runnable = Callable[[], None]
 BoundCall = tuple[Callable[..., None], tuple[Any, ...]]  # a function and its arguments
@@ -65,25 +64,25 @@ def copying(source: Reader, target: Reader, deep: bool) -> Runnable:
     return copy
 
 
-def recorded(step: Runnable, reaction: int, recorder: Recorder) -> Runnable:
-    """The step of a reaction, which is recorded once it has run."""
+def recorded(call: Runnable, reaction: int, recorder: Recorder) -> Runnable:
+    """The call of a reaction, which is recorded once it has run."""
     record = recorder.record
 
     def run() -> None:
         began = perf_counter_ns()
-        step()
+        call()
         record(reaction, began)
 
     return run
 
 
-def in_mode(step: Runnable, state: ModeState, shutdown: Reader | None) -> Runnable:
-    """A step that runs while its mode is active. At the `shutdown` that triggers it, if its mode was ever active."""
+def in_mode(call: Runnable, state: ModeState, shutdown: Reader | None) -> Runnable:
+    """A call that runs while its mode is active. At the `shutdown` that triggers it, if its mode was ever active."""
 
     def run() -> None:
         is_last = shutdown is not None and shutdown.is_present
         if state.entered if is_last else state.active:
-            step()
+            call()
 
     return run
 
@@ -103,8 +102,8 @@ class Deadline:
         self._ns = ns or -LONGEST
 
     def has_passed(self) -> bool:
-        outside = self._worker.outside
-        return outside.clock.now() > outside.started + self._worker.now.time + self._ns
+        interface = self._worker.interface
+        return interface.clock.now() > interface.started + self._worker.now.time + self._ns
 
     def invoke(self) -> None:
         """Run the body in time, the handler later."""
@@ -134,7 +133,7 @@ class Worker:
         self,
         program: Elaborated,
         number: int,
-        outside: Outside,
+        interface: RunInterface,
         scheduler: Scheduler,
         traced: bool,
         *,
@@ -146,7 +145,7 @@ class Worker:
     ) -> None:
         self.program, self.graph = program, program.graph
         self.number = number
-        self.outside = outside
+        self.interface = interface
         self.scheduler = scheduler
         self.mode_states = mode_states or [ModeState() for _ in program.modes]
         self.now = now or CurrentTag()
@@ -159,15 +158,14 @@ class Worker:
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
         self.last_begun: set[int] = set()  # shutdown reactions that have begun
-        self._calls: dict[int, BoundCall] = {}
+        self._methods: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
-        # A front end's class may want the run before any reaction: see lf/names.py.
-        if (opened := getattr(program.cls, "__opened__", None)) is not None:
-            opened(RunHandle(outside))
+        if (opened := getattr(program.cls, "__opened__", None)) is not None:  # see docs/guide/front-ends.md
+            opened(RunHandle(interface))
 
     def arrive(self, event: Event, value: Any) -> None:
         """Forward a value along a physical connection: at physical time."""
-        time = self.outside.clock.now() - self.outside.started + event.trigger.delay
+        time = self.interface.clock.now() - self.interface.started + event.trigger.delay
         self.scheduler.at(event, time, value)
 
     def cell(self, number: Cell) -> Reader:
@@ -175,40 +173,40 @@ class Worker:
             self.cells[number] = Reader(self.program.cell_path(number))
         return self.cells[number]
 
-    def call(self, reaction: int) -> BoundCall:
+    def method(self, reaction: int) -> BoundCall:
         """The bound method of a reaction and its arguments."""
-        if reaction not in self._calls:
+        if reaction not in self._methods:
             record = self.program.reactions[reaction]
             method = self._bound(record, record.declaration.body)
-            self._calls[reaction] = method, tuple(map(self._argument, record.arguments))
-        return self._calls[reaction]
+            self._methods[reaction] = method, tuple(map(self._argument, record.arguments))
+        return self._methods[reaction]
 
-    def step(self, node: Node) -> BoundCall:
+    def call(self, node: Node) -> BoundCall:
         """The function that runs a node, and its arguments: a plain reaction itself, else one without arguments."""
         reaction = self.graph.reaction(node)
         if reaction is None:
             forward = self.graph.forward(node)
             mode = forward.mode
-            step = copying(self.cell(forward.source), self.cell(forward.target), forward.copy)
+            call = copying(self.cell(forward.source), self.cell(forward.target), forward.copy)
         elif reaction.is_plain and self.recorder is None:
-            return self.call(node)
+            return self.method(node)
         else:
             mode = reaction.mode
-            body, arguments = self.call(node)
-            step = partial(body, *arguments) if reaction.deadline is None else self.deadline_of(node).invoke
+            body, arguments = self.method(node)
+            call = partial(body, *arguments) if reaction.deadline is None else self.deadline_of(node).invoke
             if self.recorder is not None:
-                step = recorded(step, node, self.recorder)
+                call = recorded(call, node, self.recorder)
         if mode is None:
-            return step, ()
+            return call, ()
         shutdown = self.shutdown if reaction is not None and self.graph.hears_shutdown(reaction) else None
-        return in_mode(step, self.mode_states[mode], shutdown), ()
+        return in_mode(call, self.mode_states[mode], shutdown), ()
 
     def deadline_of(self, reaction: int) -> Deadline:
         if reaction not in self._deadlines:
             record = self.program.reactions[reaction]
             assert record.deadline is not None
             handler = self._bound(record, record.declaration.handler or (lambda *_: None))
-            self._deadlines[reaction] = Deadline(self, record.deadline, self.call(reaction), handler)
+            self._deadlines[reaction] = Deadline(self, record.deadline, self.method(reaction), handler)
         return self._deadlines[reaction]
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
@@ -231,8 +229,9 @@ class Worker:
         if argument.kind == "schedule":
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
-            schedule = self.scheduler.schedule if event.trigger.kind == "logical" else self.outside.schedule
-            return PlainActionHandle(event, schedule) if argument.plain_ns else ActionHandle(event, schedule)
+            schedule = self.scheduler.schedule if event.trigger.kind == "logical" else self.interface.schedule
+            action: Any = argument.elements[0].declaration
+            return action.argument(ActionHandle(event, schedule))
         if argument.kind == "contained":
             ports = [{port.name: self._argument(port) for port in member} for member in argument.members]
             members = tuple(Contained(argument.path, named) for named in ports)
@@ -263,7 +262,7 @@ class Worker:
         return sorted(filter(is_due, self.program.reactions), key=lambda reaction: rank[reaction.index])
 
     def break_off_tag(self) -> None:
-        """After a tag that was broken off nothing may look present but shutdown."""
+        """After a tag was broken off, make shutdown present and all else absent."""
         for cell in self.cells.values():
             cell.is_present = False
         self.shutdown.is_present = True
@@ -272,7 +271,7 @@ class Worker:
         """Run the last reactions, however late it is. Returns their errors in words."""
         raised = []
         for reaction in self.last_reactions(of_node, failed):
-            body, arguments = self.call(reaction.index)
+            body, arguments = self.method(reaction.index)
             self.deadline = None if reaction.deadline is None else self.deadline_of(reaction.index)
             try:
                 body(*arguments)

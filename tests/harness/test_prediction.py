@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.prediction import MessageCost, predict
 from reactorlib import Bank, Input, Output, Program, Reactor, Tag, connect, elaborate, startup
-from reactorlib.worker.trace import Span
+from reactorlib.worker.recorder import Span
 from tests.reactorlib.conformance.reactors import noted
 
 COST = MessageCost(send_ns=10, receive_ns=5, latency_ns=20, byte_ns=0.5)

@@ -14,7 +14,7 @@ from reactorlib import Input, Output, Reactor, connect, elaborate, reaction, run
 from reactorlib.executors.split_check import check_split
 from reactorlib.schedule.compiler import Compiler
 from reactorlib.schedule.partition import partition
-from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of
+from reactorlib.schedule.plan import NodeCall, Plan, Send, Wait, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.transport.arena import Arena
 from reactorlib.transport.channel import NUMBER, SLOTS, MessageChannel
@@ -124,7 +124,7 @@ def _go_ahead(queue: Queue) -> None:
 
 
 def _forget_events(queue: Queue) -> None:
-    del queue._steps[20]
+    del queue._microsteps[20]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def _wait_for_less(part: Plan) -> Plan:
 @pytest.mark.parametrize(
     ("worker", "harm", "words"),
     [
-        (1, lambda part: _without(part, Step), "a step is not in its part"),
+        (1, lambda part: _without(part, NodeCall), "a call is not in its part"),
         (0, lambda part: part._replace(items=part.items[::-1]), "a part is out of order"),
         (0, lambda part: _without(part, Send), "wait for each other"),
         (1, _wait_last, "before it knows what was set"),

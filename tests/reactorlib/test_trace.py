@@ -19,7 +19,7 @@ import torch
 
 from reactorlib import MSEC, Bank, Output, Reactor, RunError, Tag, reaction, run, startup
 from reactorlib.worker.canonical_form import canonical
-from reactorlib.worker.trace import TraceRecord, digest_of
+from reactorlib.worker.recorder import TraceRecord, digest_of
 from tests.reactorlib.conformance.reactors import Pair as Connected
 from tests.reactorlib.conformance.reactors import Source
 

@@ -103,7 +103,7 @@ def _functions_of(env: Any) -> list[Make]:
 
 
 class _Stop(Exception):  # noqa: N818  # ends the check, whose faults are known
-    """Nothing more can be learnt: later results would follow from the fault that was found."""
+    """The check ends here, as later results would follow from the fault that was found."""
 
 
 class _Check:
@@ -293,7 +293,7 @@ def _leave_times(infos: Any) -> None:
 
 
 def difference(got: Any, expected: Any, where: str) -> str | None:
-    """The first difference of two values, types included, in words; None where there is none."""
+    """The first difference of two values or their types, in words. None if they are equal."""
     if isinstance(expected, np.ndarray) and isinstance(got, np.ndarray) and got.dtype != expected.dtype:
         return f"{where} have dtype {got.dtype}, not {expected.dtype}"
     if type(got) is not type(expected):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib.errors import WorkerError
+from reactorlib import WorkerError
 from reactorlib.gymnasium.called_env import check_counts
 from reactorlib.gymnasium.evaluation.rows import ERROR, TIMEOUT, EpisodeRow, Evaluation, evaluation_of
 from reactorlib.gymnasium.evaluation.slot import Slot, made

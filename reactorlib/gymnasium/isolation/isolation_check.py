@@ -213,7 +213,7 @@ class _IsolationCheck:
                 self._judge(culprit, played.get((play,)), play)
 
     def _judge_files(self) -> None:
-        """Where it reads what it has written, plays may differ for that reason: is the first still repeated?"""
+        """Whether the first play is still repeated. Plays may differ if the environment reads its own files."""
         if self._read_back() and self._culprits() - {FILES}:
             last = self._play([_ALONE]).get(_ALONE, self._alone)
             if "reason" not in last and (found := self._difference(last)) is not None and found[1] != "info":

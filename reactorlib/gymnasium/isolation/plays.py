@@ -115,7 +115,7 @@ class Plays:
         return Player(self._make, self._seed + number, self._around, self._steps, number == 0)
 
     def _rounds(self) -> Iterator[int]:
-        """As many steps as were asked for, or fit into the time."""
+        """Take the number of steps that was asked for, or fewer if the time is over."""
         until = monotonic() + self._box_s
         for step in range(self._steps):
             yield step
@@ -176,7 +176,7 @@ class Plays:
         return {"rows": player.rows}
 
     def threads(self) -> dict[str, Any]:
-        """Next to two others, each in a thread of its own."""
+        """Play next to two others, each in a thread of its own."""
         self._around.begin()
         sys.setswitchinterval(1e-5)
         results: dict[int, dict[str, Any]] = {}

@@ -13,11 +13,11 @@ class BatchOrder:
     """The choice of the environments in a batch: by default those that are ready first. Subclasses choose otherwise."""
 
     def reset(self, seeds: list[Any], options: Any) -> list[Any]:
-        """All environments are reset. Returns the seeds to use."""
+        """Note that all environments are reset. Returns the seeds to use."""
         return seeds
 
     def send(self, ids: Sequence[int], actions: Sequence[Any]) -> None:
-        """These environments take a step each."""
+        """Note that each of these environments takes a step."""
 
     def choose(self, count: int) -> list[int] | None:
         """The next batch, for a caller that asks for `count` environments. None: any that are ready.
@@ -27,17 +27,17 @@ class BatchOrder:
         return None
 
     def received(self, ids: list[int], observations: Any, *columns: Any) -> None:
-        """A batch goes to the caller. `columns` are rewards, terminations and truncations."""
+        """Note a batch that goes to the caller. `columns` are rewards, terminations and truncations."""
 
     def save(self) -> dict[str, Any]:
         """The state for `restore`."""
         return {}
 
     def restore(self, state: dict[str, Any], whole: bytes) -> None:
-        """Go on from a result of `save`, which is a part of the state of the `whole` pool."""
+        """Continue from a result of `save`, which is a part of the state of the `whole` pool."""
 
     def close(self) -> None:
-        """The pool is closed."""
+        """Note that the pool is closed."""
 
 
 class LogicalOrder(BatchOrder):

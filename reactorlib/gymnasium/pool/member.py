@@ -74,7 +74,7 @@ class Member:
         self.advance()
 
     def advance(self) -> int:
-        """Take what is done, and begin what waits; how many environments can be received."""
+        """Take finished steps and begin those that wait. Returns how many environments can be received."""
         if self._under_way and self._arrays.answered[0] != self._answered:
             self._finish()
         if self._next and not self._under_way:

@@ -24,7 +24,10 @@ def known_to_all(forked: bool) -> dict[str, Any]:
 
 
 class KnowingPickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """cloudpickle takes along what a main module defines, which is another class then; not what both sides know."""
+    """A cloudpickle that names the classes and functions in `known` instead of copying them, as both sides have them.
+
+    A copy of a class of the main module would be another class for its reader.
+    """
 
     def __init__(self, file: BytesIO, known: Mapping[str, Any]) -> None:
         super().__init__(file, protocol=5)

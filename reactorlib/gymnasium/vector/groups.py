@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from reactorlib import Session, Stepper, WorkerError
+from reactorlib import Batch, ExecutorName, Session, Stepper, WorkerError
 from reactorlib.gymnasium.identity import SameEnvironmentError, numbers_of
 from reactorlib.gymnasium.saving import known_to_all
 from reactorlib.gymnasium.vector.calling_thread import calling_thread
 from reactorlib.gymnasium.vector.layout import Lease, put_rows
 from reactorlib.gymnasium.vector.reactors import Environments, Fault, Remote, packed, unpacked
 from reactorlib.gymnasium.vector.share import Setup
-from reactorlib.transport.batch import batch
-from reactorlib.worker.options import ExecutorName
 
 ELSEWHERE = "If that is the cause, give caller_steps=False and no executor='inline': then other processes step all"
 
@@ -62,8 +59,9 @@ class Groups:
         self._what = "open"
         self.buffer = 0  # the batch that takes the next observations
         try:
-            own = partial(batch, None) if self.is_apart else self.session.batch
-            memory = own(layout.nbytes, np.uint8)
+            size = layout.nbytes
+            own = Batch(np.empty(size, np.uint8), (size,), np.uint8) if self.is_apart else None
+            memory = own or self.session.batch(size, np.uint8)
             self.arrays = layout.carve(memory.array)
             self.arrays.terminations[:] = self.arrays.truncations[:] = False
             self.leases = [Lease(one) for one in self.arrays.observations[:-1]]

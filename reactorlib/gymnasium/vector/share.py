@@ -183,7 +183,7 @@ class Share:
         return infos
 
     def _is_reset(self, position: int, buffer: int, infos: list[Info]) -> bool:
-        """After the end of an episode: whether this step resets the environment."""
+        """Whether this step, after the end of an episode, resets the environment."""
         if self._mode is AutoresetMode.DISABLED:
             raise AssertionError("the episode has ended: reset this environment first (autoreset_mode is disabled)")
         if self._mode is AutoresetMode.SAME_STEP:

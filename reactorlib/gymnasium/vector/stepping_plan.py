@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reactorlib import ExecutorName
 from reactorlib.cpus import available_cpus
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly
 from reactorlib.gymnasium.vector.calling_thread import CallingThread, calling_thread
 from reactorlib.gymnasium.vector.layout import is_plain
 from reactorlib.gymnasium.vector.reactors import packed, unpacked
-from reactorlib.worker.options import ExecutorName
 
 TRIED_NS = 4_000_000  # the time in which steps are timed
 FEWEST, MOST = 4, 400  # bounds of the number of timed steps
@@ -43,7 +43,7 @@ class Cost(NamedTuple):
 
 
 class SteppingPlan(NamedTuple):
-    """Where the environments are stepped, and why. `step_ns` is the measured time of a step, None if not measured."""
+    """The executor that steps the environments, and the reason. `step_ns` is the measured time of a step, or None."""
 
     executor: ExecutorName
     workers: int

@@ -21,7 +21,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib import RunError
+from reactorlib import ExecutorName, RunError
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import known
 from reactorlib.gymnasium.isolation import Isolate, apart
@@ -33,7 +33,6 @@ from reactorlib.gymnasium.vector.layout import Layout
 from reactorlib.gymnasium.vector.share import Setup, Share
 from reactorlib.gymnasium.vector.statistics import Statistics, TimedGroups, TimedShare, statistics_of
 from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, chosen
-from reactorlib.worker.options import ExecutorName
 
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 
@@ -163,7 +162,7 @@ class ReactorVectorEnv(CalledVectorEnv):
             raise RuntimeError(f"an environment has an action space different from `{action_space}`")
 
     def _copies(self, value: Any) -> list[Any]:
-        """A value for each environment, its own where processes have theirs: as of AsyncVectorEnv."""
+        """One value per environment. With other processes these are copies, as for AsyncVectorEnv."""
         return [deepcopy(value) if any(self._groups.remote) else value for _ in range(self.num_envs)]
 
     def _ask_all(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
@@ -200,7 +199,11 @@ class ReactorVectorEnv(CalledVectorEnv):
         return self._observations(results), self._infos(results)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step all environments: observations, rewards, terminations, truncations, infos."""
+        """Step all environments. Returns observations, rewards, terminations, truncations and infos.
+
+        `actions` is a batch of the action space with a row per environment. Observations are one as well, with their
+        space's dtype. The others are arrays of shape (num_envs,): rewards float64, terminations and truncations bool.
+        """
         if self.closed or self._state is not AsyncState.DEFAULT:
             self._assert_may("step")
         if self.autoreset_mode is AutoresetMode.DISABLED:

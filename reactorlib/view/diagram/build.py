@@ -7,13 +7,15 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import cycle
 from typing import Any, NamedTuple
 
-from reactorlib.declaration.elements import Signal
+from reactorlib import reset, shutdown, startup
 from reactorlib.declaration.instance import Bound, BoundPort, BoundTrigger, Connection, Instance
 from reactorlib.elaboration.records import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
 from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, PortSymbol, Symbol, SymbolKind
 from reactorlib.view.diagram.regions import Content, Region, Regions
+
+SIGNALS = (startup, shutdown, reset)
 
 
 class BoxGroup(NamedTuple):
@@ -120,9 +122,9 @@ class _BoxBuild:
         symbol = self._reaction_symbol(number, reactions)
         self.regions.add(symbol, region)
         for trigger in first.declaration.triggers:
-            if isinstance(trigger, Signal):
+            if trigger in SIGNALS:
                 item = f"{self.group.id}.{region or ''}<{trigger.name}>"
-                kind: SymbolKind = trigger.name  # type: ignore[assignment]
+                kind: SymbolKind = trigger.name
                 self.regions.add(Symbol(item, kind, trigger.name, tip=f"trigger {trigger.name}"), region)
                 self.regions.join(Strand("trigger", item, symbol.id), region)
         for argument in first.leaves:

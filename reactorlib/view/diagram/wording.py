@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from reactorlib.declaration.elements import Timer
+from reactorlib import Timer
 from reactorlib.declaration.instance import Bound, BoundPort, BoundTrigger, Connection
 from reactorlib.tag import format_ns
 

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from reactorlib import Span
 from reactorlib.elaboration.records import Cell, Elaborated
-from reactorlib.worker.trace import Span
 
 
 def causes_by_tag(program: Elaborated, spans: Sequence[Span]) -> Iterator[tuple[list[Span], list[list[int]]]]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
+from reactorlib import Span
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.view.timeline.causes import causes_by_tag
-from reactorlib.worker.trace import Span
 
 Event = dict[str, Any]
 PROCESS = 1  # thread n + 1 is worker n, as Perfetto takes thread 0 for the idle one; the last thread are the tags

@@ -1,4 +1,4 @@
-"""Where the time of a traced run went: by reaction, by worker, and along the critical path. All times in ns."""
+"""The times of a traced run: by reaction, by worker, and along the critical path. All times in ns."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from reactorlib import Span
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.view.timeline.causes import causes_by_tag, critical_path
-from reactorlib.worker.trace import Span
 
 
 @dataclass(slots=True)

@@ -13,16 +13,19 @@ from reactorlib import (
     LogicalAction,
     Mode,
     Output,
+    PhysicalAction,
     Reactor,
     State,
     Timer,
     connect,
     elaborate,
     reaction,
+    request_stop,
     startup,
     where,
 )
 from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.observing import Execute
 
 
 def made(name: str, **namespace: Any) -> type[Reactor]:
@@ -167,3 +170,43 @@ def test_a_connection_that_does_not_repeat_joins_sides_of_one_width(sources: int
         assert "Main.sources[0].out" in fault
         assert f"width {sources}" in fault
         assert "repeat to it" not in fault
+
+
+class InMs:
+    """An action whose delays are numbers of milliseconds."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    def schedule(self, ms: int, value: int) -> None:
+        self.handle.schedule(ms * MSEC, value)
+
+
+class LogicalInMs(LogicalAction[int]):
+    def argument(self, handle: Any) -> InMs:
+        return InMs(handle)
+
+
+class PhysicalInMs(PhysicalAction[int]):
+    def argument(self, handle: Any) -> InMs:
+        return InMs(handle)
+
+
+@pytest.mark.parametrize("action", [LogicalInMs, PhysicalInMs])
+def test_an_action_says_what_a_reaction_that_schedules_it_is_given(action: Any, execute: Execute) -> None:
+    class Later(Reactor):
+        wait = action()
+        end = Output[int]()
+
+        @reaction(startup, effects=wait)
+        def begin(self, wait: InMs) -> None:
+            wait.schedule(3, 7)
+
+        @reaction(wait, effects=end)
+        def read(self, wait: Any, end: Output[int]) -> None:
+            end.set(wait.value)
+            request_stop()
+
+    result = execute(Later)
+    assert [value for record in result.trace for _, value in record.writes] == [7]
+    assert result.tag.time >= 3 * MSEC

@@ -8,7 +8,7 @@ import pytest
 
 from reactorlib import Tag, elaborate, run
 from reactorlib.view.timeline import trace_events
-from reactorlib.worker.trace import Span
+from reactorlib.worker.recorder import Span
 from tests.reactorlib.timeline.test_summary import PROGRAM, ROUND, Main
 from tests.reactorlib.timeline.trace_processor import query
 

@@ -5,7 +5,7 @@ import pytest
 from reactorlib import Bank, Input, Output, Reactor, Tag, connect, elaborate, reaction, run, startup
 from reactorlib.view.timeline import summarised
 from reactorlib.view.timeline.causes import causes_by_tag
-from reactorlib.worker.trace import Span
+from reactorlib.worker.recorder import Span
 from tests.reactorlib.conformance.reactors import noted
 
 

@@ -7,10 +7,10 @@ make wires straight.
 from __future__ import annotations
 
 from reactorlib.view.diagram.layout import metrics
-from reactorlib.view.diagram.layout.columns import Columns
+from reactorlib.view.diagram.layout.box_columns import Columns
+from reactorlib.view.diagram.layout.box_rows import ordered, place
 from reactorlib.view.diagram.layout.network import Laid, Pin, vertices_of
 from reactorlib.view.diagram.layout.route import Router
-from reactorlib.view.diagram.layout.rows import ordered, place
 from reactorlib.view.diagram.model import Box
 
 

@@ -131,7 +131,7 @@ def _rounded(corners: Sequence[Point]) -> Iterator[Command]:
 
 
 def _towards(corner: Point, other: Point) -> Point:
-    """As far from a corner as its rounding begins, at most half of the way."""
+    """The point before a corner where its rounding begins, at most half of the way."""
     distance = math.dist(corner, other)
     share = min(RADIUS, distance / 2) / distance if distance else 0.0
     return tuple(round(a + (b - a) * share, 1) for a, b in zip(corner, other, strict=True))  # type: ignore[return-value]

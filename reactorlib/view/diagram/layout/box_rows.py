@@ -21,7 +21,7 @@ LANE = 12.0  # the room above a lane
 THIN = ("bus", "link")
 
 # The wires on each side of a vertex: the neighbour, how far below it the vertex is best, how much that matters.
-Beside = dict[tuple[Vertex, Side], list[tuple[Vertex, float, int]]]
+Neighbours = dict[tuple[Vertex, Side], list[tuple[Vertex, float, int]]]
 
 
 def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> list[list[Vertex]]:
@@ -53,7 +53,7 @@ def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> li
 
 def place(columns: Sequence[Sequence[Vertex]], wires: Iterable[Wire], lanes: Sequence[Lane]) -> None:
     """Set `y` of every vertex and lane. The shortest lanes are the highest."""
-    beside: Beside = defaultdict(list)
+    beside: Neighbours = defaultdict(list)
     for _, one, other in wires:
         weight = STRAIGHT if one.vertex.kind in THIN and other.vertex.kind in THIN else 1
         lower = one.offset - other.offset
@@ -84,7 +84,7 @@ def spacing(above: Vertex, below: Vertex) -> float:
     return 18.0 if "box" in (above.kind, below.kind) else 12.0
 
 
-def _settle(column: Sequence[Vertex], sides: Sequence[Side], beside: Beside) -> None:
+def _settle(column: Sequence[Vertex], sides: Sequence[Side], beside: Neighbours) -> None:
     """Move the vertices of a column to where their neighbours are, in order and with their spacing kept."""
     shift = 0.0  # with it, "in order" is: no vertex above the one before it
     pools: list[tuple[float, list[float], list[tuple[Vertex, float]]]] = []  # those that end up side by side

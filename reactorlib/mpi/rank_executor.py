@@ -27,7 +27,7 @@ from reactorlib.worker.clock import PhysicalClock
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.trace import Row
+from reactorlib.worker.recorder import Row
 from reactorlib.worker.worker import Worker
 
 QUESTIONS = 10  # for the time; the one that was answered fastest counts
@@ -150,8 +150,8 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         offset, shift = _times(messenger)
         crossing = Splitter(program, placed, copies=True).crossing_cells()
         outbox = Outbox()
-        outside = RemoteInbox(PhysicalClock(offset), life.calls.append, outbox.listen)
-        worker = Worker(program, ranks.rank, outside, outbox, traced, buffers=messenger.buffers(crossing))
+        interface = RemoteInbox(PhysicalClock(offset), life.calls.append, outbox.listen)
+        worker = Worker(program, ranks.rank, interface, outbox, traced, buffers=messenger.buffers(crossing))
         _RankFollower(worker, placed, messenger, life, shift).live()
     except Stopped:
         ranks.tell(0, LEFT, (ranks.runs, ranks.rank))

@@ -15,10 +15,10 @@ from reactorlib.worker.canonical_form import canonical
 
 VERSIONED = ("reactorlib", "numpy", "torch")  # whose values travel
 
-Likeness = dict[str, str]  # aspect: what this worker has
+Fingerprint = dict[str, str]  # aspect: what this worker has
 
 
-def versions() -> Likeness:
+def versions() -> Fingerprint:
     """The versions of Python and of the imported packages that values depend on."""
     found = {"the version of Python": platform.python_version()}
     for name in VERSIONED:
@@ -27,13 +27,13 @@ def versions() -> Likeness:
     return found
 
 
-def parameters(program: Elaborated) -> Likeness:
+def parameters(program: Elaborated) -> Fingerprint:
     """The parameters of a program."""
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in program.parameters.items())
     return {"the parameters of the program": shown}
 
 
-def likeness(program: Elaborated, placed: Partition) -> Likeness:
+def fingerprint(program: Elaborated, placed: Partition) -> Fingerprint:
     """Aspects that must be equal on all workers, in the order in which a difference is best reported."""
     reactions = program.reactions
     found = {
@@ -50,8 +50,8 @@ def likeness(program: Elaborated, placed: Partition) -> Likeness:
     return found | {"the partition": _digest(placed.of_node)}
 
 
-def difference(found: Sequence[Likeness], names: Sequence[str]) -> str | None:
-    """The first difference between workers of these names, in words; None if there is none."""
+def difference(found: Sequence[Fingerprint], names: Sequence[str]) -> str | None:
+    """The first difference between workers of these names, in words. None if all are equal."""
     first = found[0]
     for name, other in zip(names, found, strict=True):
         for aspect in {**first, **other}:
