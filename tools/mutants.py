@@ -56,7 +56,7 @@ MUTANTS = [
     *_mutants(
         _of("worker", "event_queue", "test_event_queue", "conformance/test_time_and_tags", "conformance/test_logical_actions", RANDOM),
         ("a new time begins at microstep 0", "self.time = time\n            self.microstep = 0", "self.time = time"),
-        ("what is due now comes after now", "if time > self.time:\n            step =", "if time >= self.time:\n            step ="),
+        ("what is due now comes after now", "if time > self.time:\n            due =", "if time >= self.time:\n            due ="),
         ("an action waits for its minimum delay", "delay = trigger.delay + extra_delay", "delay = extra_delay"),
         ("drop drops what comes too early after one that was handled", 'if policy == "drop":', 'if pending and policy == "drop":'),
         ("replace keeps the tag of the pending event", 'if pending and policy == "replace":', "if False:"),
@@ -110,7 +110,7 @@ MUTANTS = [
     ),
     *_mutants(
         _of("worker", "worker", "conformance/test_deadlines"),
-        ("a deadline counts from its tag", "outside.started + self._worker.now.time + self._ns", "outside.started + self._ns"),
+        ("a deadline counts from its tag", "interface.started + self._worker.now.time + self._ns", "interface.started + self._ns"),
         ("the handler of a deadline runs once a tag", "if self._handled != tag:", "if True:"),
     ),
     *_mutants(
