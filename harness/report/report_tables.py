@@ -126,7 +126,8 @@ def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
 
 
 def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
-    metric, units = points[0].metric, points[0].units
+    metric = points[0].metric
+    units = {name: unit for point in points for name, unit in point.units.items()}
     every = [cell for point in points for cell in point.cells]
     baselines = [name for name in _SHOWN_BASELINES if any(name in cell.speedups for cell in every)]
     sides = [name for name in SIDE_METRICS if any(name in cell.metrics for cell in every)]

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import quantity
-from harness.errors import UsageError
 from harness.grouping import grouped
-from harness.plan.grid import TrialKey
+from harness.plan.grid import Grid, TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report.point_labels import point_labels
 from harness.report.text_table import NOTHING
@@ -23,11 +22,11 @@ from harness.stats.noise_floor import SelfComparison
 from harness.stats.point_ratios import PointRatios, by_trial
 from harness.stats.reference_ceiling import CEILING
 from harness.store import digests, machine, run_directory, status
-from harness.store.measurement_table import MEASUREMENTS, Measurement
+from harness.store.measurement_table import Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
-from harness.store.recorded_turns import TURNS, RecordedTurns
+from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
-from harness.store.trial_records import TRIALS, TrialRecord
+from harness.store.trial_records import TrialRecord
 from workloads.catalogue import BACKENDS
 
 SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
@@ -142,16 +141,14 @@ class Summary:
 
 def summarise(path: Path) -> Summary:
     """The summary of a results directory; raises UsageError where it can't be read."""
-    rows = MEASUREMENTS.read(path)
-    if not rows:
-        raise UsageError(f"{path / MEASUREMENTS.file_name}: holds no rows; expected the results of `harness run`")
+    grid, rows, recorded, taken = run_directory.recorded(path)
     # A run that was killed before it judged its last block has rows whose digests nobody has compared.
     wrong = digests.disagreements(rows)
     rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
     file = path / machine.FILE_NAME
     described = machine.read(file, "restore it") if file.exists() else {}
-    turns, trials = RecordedTurns(TURNS.read(path)), TRIALS.read(path)
-    known = {trial.trial_key: trial for trial in trials}, described.get("cores_allowed")
+    turns = RecordedTurns(taken)
+    known = {trial.trial_key: trial for trial in recorded}, described.get("cores_allowed")
     present = in_order(row.backend for row in rows)
     baselines = [name for name in present if not (name.startswith(OURS) or reference_ceiling.is_limit(name))]
     labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
@@ -160,7 +157,7 @@ def summarise(path: Path) -> Summary:
         path=path,
         machine=described,
         points=tuple(_point(labels[at], own, [*baselines, CEILING], *known) for at, own in ratios.items()),
-        doubts=tuple(_doubts(path, described, rows)),
+        doubts=tuple(_doubts(grid, described, rows)),
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
         phases=tuple(BREAKDOWN.read(path)),
@@ -168,11 +165,11 @@ def summarise(path: Path) -> Summary:
         messages=tuple(MESSAGES.read(path)),
         noise=tuple(noise_floor.of_run(rows, turns)),
         turns=turns,
-        trials=tuple(trials),
+        trials=tuple(recorded),
     )
 
 
-def _doubts(path: Path, described: Mapping[str, Any], rows: Sequence[Measurement]) -> Iterator[str]:
+def _doubts(grid: Grid | None, described: Mapping[str, Any], rows: Sequence[Measurement]) -> Iterator[str]:
     """Doubts about the whole run: commits, changed code, variables, trials that it lacks. Trials know their load."""
     sessions = described.get("sessions", [])
     commits = {session.get("commit") for session in sessions}
@@ -182,11 +179,9 @@ def _doubts(path: Path, described: Mapping[str, Any], rows: Sequence[Measurement
         yield "the code had uncommitted changes"
     if any(session.get("variables") != sessions[0].get("variables") for session in sessions):
         yield "the sessions had different environment variables"
-    if (path / run_directory.GRID_NAME).exists():
-        _, grid = run_directory.stored_grid(path)
-        if missing := len(run_directory.missing(grid, rows)):
-            are = "is" if missing == 1 else "are"
-            yield f"{missing} of {len(list(grid.trials()))} trials {are} missing: complete the run with --resume"
+    if grid is not None and (missing := len(run_directory.missing(grid, rows))):
+        are = "is" if missing == 1 else "are"
+        yield f"{missing} of {len(list(grid.trials()))} trials {are} missing: complete the run with --resume"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from harness.grouping import grouped
 from harness.store import digests
 from harness.store.files import read_json, write_atomically
 from harness.store.measurement_table import Measurement
-from harness.store.row import Finite, Positive, PositiveFinite, Text
+from harness.store.row import Amount, Positive, PositiveFinite, Text
 from harness.store.scaling_table import HERE, ScalingRow
 
 FORMAT = 1  # of the file
@@ -65,7 +65,7 @@ class Contribution:
     commit: Text
     dirty: bool | None
     machine: ContributedMachine
-    outside_cores: Finite | None
+    outside_cores: Amount | None
     measurements: list[Measurement]
     predictions: list[ScalingRow]
     outcomes: list[PredictionOutcome]

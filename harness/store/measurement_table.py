@@ -10,12 +10,13 @@ from harness.grouping import grouped
 from harness.plan.grid import Point
 from harness.plan.metrics import simulated_ns, work
 from harness.store.recorded_turns import RecordedTurn
-from harness.store.row import Count, Finite, OfPoint, OfTrial, Text, one_of
+from harness.store.row import Count, Finite, OfPoint, OfTrial, Positive, Text, one_of
 from harness.store.status import OK, one_line
 from harness.store.table import Table
 from harness.store.trial_records import TrialRecord
 
 METRICS = ("throughput", "round_time", "overhead", "startup_time", "peak_rss", "cpu_time")
+_POSITIVE, _SIGNED = ("throughput", "round_time"), "overhead"
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ class Measurement(OfPoint, OfTrial):
     workload: Text
     scenario: str
     backend: Text
-    actors: int | None
-    object_bytes: int | None
-    steps_per_message: int | None
-    minibatch: int | None
-    workers: int | None
+    actors: Positive | None
+    object_bytes: Count | None
+    steps_per_message: Positive | None
+    minibatch: Positive | None
+    workers: Positive | None
     parameters: str
     trial: Count
     metric: Annotated[str, one_of(METRICS)]
@@ -48,6 +49,10 @@ class Measurement(OfPoint, OfTrial):
         super().__post_init__()
         if (self.value is not None) != (self.status == OK):
             raise ValueError(f"expected a value where the status is {OK}, and only there; got {self.value}")
+        if self.metric in _POSITIVE and self.value is not None and self.value <= 0:
+            raise ValueError(f"column value: expected a {self.metric} of more than 0, got {self.value:g}")
+        if self.metric != _SIGNED and self.value is not None and self.value < 0:
+            raise ValueError(f"column value: expected a {self.metric} of 0 or more, got {self.value:g}")
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:

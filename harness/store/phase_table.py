@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.store.row import Count, Finite, OfPoint, Text
+from harness.store.row import Count, Finite, OfPoint, Positive, Text
 from harness.store.table import Table
 
 HUB = "hub"  # the code of the hub itself: next broadcast, learning step, environment of all agents
@@ -35,10 +35,10 @@ class PhaseRow(OfPoint):
     workload: Text
     scenario: str
     backend: Text
-    actors: int | None
-    object_bytes: int | None
-    steps_per_message: int | None
-    minibatch: int | None
+    actors: Positive | None
+    object_bytes: Count | None
+    steps_per_message: Positive | None
+    minibatch: Positive | None
     parameters: str
     trial: Count
     rounds: Count

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from harness.plan.grid import TrialKey
 from harness.store.row import Count, OfTrial, Positive, Text
 from harness.store.table import Table
 
@@ -25,10 +26,15 @@ class RecordedTurn(OfTrial):
     position: Count
     rounds: Positive
     wall_ns: Positive
-    cpu_ns: int
+    cpu_ns: Count
+
+    @property
+    def key(self) -> tuple[TrialKey, int, int]:
+        """Subject and sweep, in which it takes one turn."""
+        return self.trial_key, self.copy, self.sweep
 
 
-TURNS = Table("turns.csv.gz", RecordedTurn, "restore the file, or measure into another directory")
+TURNS = Table("turns.csv.gz", RecordedTurn, "restore the file, or measure into another directory", "key")
 
 
 class RecordedTurns:

@@ -13,6 +13,7 @@ Text = Annotated[str, msgspec.Meta(min_length=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e300)]
 PositiveFinite = Annotated[float, msgspec.Meta(gt=0, lt=1e300)]
 
 

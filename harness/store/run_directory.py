@@ -8,7 +8,7 @@ import contextlib
 import fcntl
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from workloads.parameter import ParameterError
 Given = Mapping[str, str | None]
 GRID_NAME = "grid.json"
 EXPECTED = "expected the results of `harness run`"
+_ANEW = "have `harness run --resume` write the file anew"
+_ROUNDING = 1e-9  # between two versions of Python's mathematics
 _OTHER = "choose another --output"
 _ANOTHER = f"restore it, or {_OTHER}"
 _OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
@@ -159,19 +161,58 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given
         raise UsageError(f"{path} holds another grid ({differing}); repeat its command line, or {_OTHER}")
     if differing := machine.differences(described, here):
         raise UsageError(f"{path} is from another machine ({differing}); {_OTHER}")
-    known = {trial.key for trial in stored.trials()}
-    found = TRIALS.read(path)
-    for number, one in enumerate(found, start=2):
-        if one.trial_key not in known:
-            place, told = f"{path / TRIALS.file_name}, line {number}", f"{one.workload} {one.backend} trial {one.trial}"
-            raise UsageError(f"{place}: a trial of another grid ({told}); {_OTHER}")
-    turns = TURNS.read(path)
+    found, turns = TRIALS.read(path), TURNS.read(path)
+    _check_trials(path / TRIALS.file_name, found, stored, _OTHER)
     measured = {turn.trial_key for turn in turns}
     found = [one for one in found if not one.ok or one.trial_key in measured]
     kept = [one for one in found if not one.is_failure or digests.is_disagreement(one.status)]
     present = {one.trial_key for one in kept}
     turns = [turn for turn in turns if turn.trial_key in present]
     return RunDirectory(path, run_id, stored, described, paths, kept, turns)
+
+
+def recorded(path: Path) -> tuple[Grid | None, list[Measurement], list[TrialRecord], list[RecordedTurn]]:
+    """The grid of a run, if it is there, its rows, trials and turns. Raises UsageError where they do not agree.
+
+    The rows follow from the trials and turns, if these are there: a run may have been killed before it wrote its rows.
+    """
+    rows, trials, turns = MEASUREMENTS.read(path), TRIALS.read(path), TURNS.read(path)
+    if not rows:
+        raise UsageError(f"{path / MEASUREMENTS.file_name}: holds no rows; {EXPECTED}")
+    if not (path / GRID_NAME).exists():
+        return None, rows, trials, turns
+    run_id, grid = stored_grid(path)
+    for table, found in ((MEASUREMENTS, rows), (TRIALS, trials)):
+        _check_trials(path / table.file_name, found, grid, "remove the line or restore it")
+    if trials and turns:
+        _check_turns(path, trials, turns)
+        written, rows = rows, list(derived(run_id, grid.points, trials, turns))
+        _check_values(path, written, {row.key: row.value for row in rows})
+    return grid, rows, trials, turns
+
+
+def _check_trials(file: Path, rows: Iterable[TrialRecord | Measurement], grid: Grid, remedy: str) -> None:
+    known = {trial.key for trial in grid.trials()}
+    for number, one in enumerate(rows, start=2):
+        if one.trial_key not in known:
+            told = f"{one.workload} {one.backend} trial {one.trial}"
+            raise UsageError(f"{file}, line {number}: a trial of another grid ({told}); {remedy}")
+
+
+def _check_turns(path: Path, trials: Iterable[TrialRecord], turns: Iterable[RecordedTurn]) -> None:
+    measured = {turn.trial_key for turn in turns if not turn.copy}
+    for number, one in enumerate(trials, start=2):
+        if one.ok and one.trial_key not in measured:
+            place = f"{path / TRIALS.file_name}, line {number}"
+            raise UsageError(f"{place}: a trial without turns in {TURNS.file_name}; {TURNS.remedy}")
+
+
+def _check_values(path: Path, rows: Iterable[Measurement], values: Mapping[Hashable, float | None]) -> None:
+    for number, row in enumerate(rows, start=2):
+        value = values.get(row.key)
+        if not math.isclose(row.value or 0.0, value or 0.0, rel_tol=_ROUNDING):
+            place, told = f"{path / MEASUREMENTS.file_name}, line {number}", f"the {row.metric} {row.value}"
+            raise UsageError(f"{place}: {told} is {value} by {TURNS.file_name}; restore them, or {_ANEW}")
 
 
 def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial]:

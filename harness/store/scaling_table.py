@@ -31,10 +31,10 @@ class ScalingRow(OfPoint):
     workload: Text
     scenario: str
     backend: Text
-    actors: int | None
-    object_bytes: int | None
-    steps_per_message: int | None
-    minibatch: int | None
+    actors: Positive | None
+    object_bytes: Count | None
+    steps_per_message: Positive | None
+    minibatch: Positive | None
     parameters: str
     kind: Annotated[str, one_of((*PREDICTIONS, MEASURED))]
     workers: Positive

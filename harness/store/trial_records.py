@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.store.row import Count, Finite, OfPoint, OfTrial, Text
+from harness.store.row import Amount, Count, OfPoint, OfTrial, Positive, PositiveFinite, Text
 from harness.store.status import OK
 from harness.store.table import Table
 
@@ -24,24 +24,24 @@ class TrialRecord(OfPoint, OfTrial):
     backend: Text
     trial: Count
     started_at: str
-    duration_s: Finite
-    outside_cores: Finite
-    workers: int | None = None
+    duration_s: Amount
+    outside_cores: Amount
+    workers: Positive | None = None
     digest: str = ""
     status: Text = OK
-    startup_ns: int | None = None
-    peak_bytes: int | None = None
+    startup_ns: Count | None = None
+    peak_bytes: Count | None = None
     gil_enabled: bool | None = None
-    measured_ns: int | None = None
-    warmup_turns: int | None = None
-    warmup_s: Finite | None = None
+    measured_ns: Count | None = None
+    warmup_turns: Count | None = None
+    warmup_s: Amount | None = None
     steady: bool | None = None
-    idle_share: Finite | None = None
-    parked: int | None = None
-    lead_ns: int | None = None
-    p50_ns: Finite | None = None
-    p95_ns: Finite | None = None
-    p99_ns: Finite | None = None
+    idle_share: Amount | None = None
+    parked: Count | None = None
+    lead_ns: Count | None = None
+    p50_ns: PositiveFinite | None = None
+    p95_ns: PositiveFinite | None = None
+    p99_ns: PositiveFinite | None = None
 
 
 TRIALS = Table("trials.csv", TrialRecord, "restore the file, or measure into another directory", "trial_key")

@@ -134,6 +134,18 @@ def test_of_an_interrupted_run_is_shown_what_there_is(harness, tmp_path):
     assert (path / "report.html").exists()
 
 
+def test_a_metric_that_the_first_point_of_a_workload_lacks_is_shown_of_the_others(tmp_path):
+    chosen = runs.grid(points=[("gym_sampling", {"actors": actors, "rounds": 50}) for actors in (2, 4)])
+    few, _ = chosen.points
+
+    def change(row):
+        return None if row.metric == "startup_time" and row.parameters == few.parameters else row
+
+    grid, *_ = report_tables.tables(summarise(runs.write(tmp_path / "run", chosen=chosen, change=change)))
+    column = [name.startswith("startup") for name in grid.columns].index(True)
+    assert {row[column] == "-" for row in grid.rows} == {True, False}
+
+
 @pytest.mark.parametrize(
     ("status", "heading", "told", "cells"),
     [

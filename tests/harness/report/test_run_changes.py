@@ -85,7 +85,7 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
         ({"change": lambda row: row.failed("out of luck") if row.trial == 3 else row}, "trial 3: out of luck"),
         ({"change": lambda row: None if row.trial == 4 else row}, "are missing"),
         ({"change": lambda row: None if row.metric == "peak_rss" else row}, "are missing"),
-        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "are missing"),
+        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "a trial of another grid"),
         ({"change": lambda row: replace(row, digest=row.backend)}, "trials failed"),
         ({"change": lambda row: row.failed("unsupported: no") if row.backend == "ray-paper" else row}, "unsupported"),
     ],

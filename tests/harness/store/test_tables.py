@@ -33,7 +33,7 @@ ROWS = {
         TrialRecord(*KEY, STARTED, 1.5, 0.0, 2, "aa-bb", gil_enabled=True, steady=False, p50_ns=1e6),
         TrialRecord(*KEY[:3], 1, STARTED, 1.5, 0.0, status="time limit"),
     ],
-    TURNS: [RecordedTurn(*KEY, 0, sweep, 3, 10, 1_000, -1) for sweep in range(2)],
+    TURNS: [RecordedTurn(*KEY, 0, sweep, 3, 10, 1_000, 0) for sweep in range(2)],
     MEASUREMENTS: [
         Measurement("run", STARTED, "w", "s", "serial", 2, 8, 1, 4, 1, POINT, 0, "overhead", 1.5, "ns", "aa", "ok"),
         Measurement("run", STARTED, "w", 'a "b", c', "limit", *[None] * 5, POINT, 1, "overhead", None, "ns", "", "no"),
@@ -79,7 +79,7 @@ def test_whole_numbers_are_written_without_a_point(tmp_path, row):
 @given(value=st.floats(-1e299, 1e299), scenario=st.text(st.characters(codec="utf-8")))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_any_number_and_any_line_of_text_survives(tmp_path, row, value, scenario):
-    rows = [row(value=value, scenario=" ".join(scenario.split()))]
+    rows = [row(metric="overhead", value=value, scenario=" ".join(scenario.split()))]
     MEASUREMENTS.write(tmp_path, rows)
     assert MEASUREMENTS.read(tmp_path) == rows
 
@@ -91,6 +91,13 @@ def test_any_number_and_any_line_of_text_survives(tmp_path, row, value, scenario
         (lambda line: line.replace(",100,", ",fast,"), "column value: expected float | null, got 'fast'"),
         (lambda line: line.replace(",100,", ",,"), "expected a value where the status is ok, and only there"),
         (lambda line: line.replace(",100,", ",inf,"), "column value: expected float < 1e+300, got 'inf'"),
+        (lambda line: line.replace(",100,", ",-5,"), "column value: expected a throughput of more than 0, got -5"),
+        (lambda line: line.replace(",100,", ",0,"), "column value: expected a throughput of more than 0, got 0"),
+        (
+            lambda line: line.replace("throughput,100,", "cpu_time,-1,"),
+            "column value: expected a cpu_time of 0 or more",
+        ),
+        (lambda line: line.replace(",2,,1,,1,", ",0,,1,,1,"), "column actors: expected int >= 1, got '0'"),
         (lambda line: line.replace("throughput", "thruput"), "column metric: expected str matching regex"),
         (lambda line: line.replace('""actors"": 2', "oops"), "parameters: expected named values as JSON"),
         (lambda line: line.replace(",0,throughput", ",first,throughput"), "column trial: expected int, got 'first'"),
@@ -126,6 +133,9 @@ def test_other_columns_and_repeated_rows_are_refused(tmp_path, row):
     MEASUREMENTS.write(tmp_path, [row(), row(value=3.0)])
     with pytest.raises(UsageError, match="line 3: repeats line 2"):
         MEASUREMENTS.read(tmp_path)
+    TURNS.write(tmp_path, [*ROWS[TURNS], ROWS[TURNS][0]])
+    with pytest.raises(UsageError, match="line 4: repeats line 2"):
+        TURNS.read(tmp_path)
 
 
 @pytest.mark.parametrize(
