@@ -12,6 +12,7 @@ from mkdocs.structure.files import File, Files
 _ROOT = Path(__file__).resolve().parent.parent
 # Files outside docs/ that pages link to: relative to the page in the repository, below results/ on the site.
 _OUTSIDE = re.compile(r"\]\((?:\.\./)+(results/[^)#]+)")
+_NAME = re.compile(r"^- \[?`(reactorlib[\w.]+)`.*(?:\n  .+)*$", re.MULTILINE)  # of a list in docs/api
 _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
 
@@ -24,7 +25,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links that leave docs/ in the repository find the file on the site."""
+    """Let links that leave docs/ in the repository find the file on the site. Show all docstrings in docs/api."""
+    if page.file.src_uri.startswith("api/"):
+        markdown = _NAME.sub(r"::: \1", markdown)
     up = "../" * page.file.src_uri.count("/")
     return _OUTSIDE.sub(rf"]({up}\1", markdown)
 

@@ -1,4 +1,4 @@
-"""The pages for readers, README and docs, as tests take them apart: with the files that they quote in place."""
+"""The pages for readers, README and docs, as tests take them apart."""
 
 import os
 import re
@@ -17,7 +17,6 @@ PAGES = [
     *sorted(DOCS.rglob("*.md")),
 ]
 _FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_QUOTED = re.compile(r"^--8<--\n(.*)\n--8<--\n", re.MULTILINE)
 
 
 def name(page):
@@ -25,14 +24,9 @@ def name(page):
     return str(page.relative_to(ROOT).with_suffix(""))
 
 
-def text(page):
-    """A page with what it quotes."""
-    return _QUOTED.sub(lambda found: (ROOT / found[1]).read_text(encoding="utf-8"), page.read_text(encoding="utf-8"))
-
-
 def blocks(page):
     """Its blocks of code in order, each with the words behind its opening fence."""
-    return [(found[1], found[2]) for found in _FENCE.finditer(text(page))]
+    return [(found[1], found[2]) for found in _FENCE.finditer(page.read_text(encoding="utf-8"))]
 
 
 def prose(page):

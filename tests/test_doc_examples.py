@@ -2,9 +2,13 @@
 
 import re
 import sys
+import textwrap
 
+import gymnasium
+import numpy as np
 import pytest
 
+from reactorlib.gymnasium import ReactorVectorEnv
 from tests import pages
 from tests.pages import DOCS, PAGES, ROOT, execute
 
@@ -51,3 +55,27 @@ def test_the_line_that_changes_in_cleanrl_changes_nothing_else(tmp_path):
     assert outputs[0] == outputs[1]
     assert outputs[0].startswith("[")
     assert not outputs[0].startswith("[]")
+
+
+def _with_statistics():
+    return gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1"))
+
+
+def test_the_two_lines_that_gymnasium_1_changes_in_cleanrl_find_each_end_of_an_episode():
+    (shown,) = [block for kind, block in pages.blocks(DOCS / "howto" / "training-loop.md") if kind == "diff"]
+    added = textwrap.dedent("\n".join(line[1:] for line in shown.splitlines() if line[0] == "+"))
+    program = compile(f"{added}\n        told.append((info['episode']['r'], info['episode']['l']))", "page", "exec")
+    found = []
+    for make in (ReactorVectorEnv, gymnasium.vector.SyncVectorEnv):
+        envs = make([_with_statistics] * 2, autoreset_mode="SameStep")
+        told = []
+        envs.reset(seed=1)
+        for step in range(60):
+            *_, infos = envs.step(np.array([step % 2, 1]))
+            if "final_info" in infos:
+                exec(program, {"np": np, "infos": infos, "told": told})
+        envs.close()
+        found.append(told)
+    assert found[0] == found[1]
+    assert len(found[0]) > 3
+    assert all(reward == length for reward, length in found[0])

@@ -27,7 +27,7 @@ from reactorlib.cli import main as kernel_main
 from reactorlib.cli import parsers
 from tests import pages
 from tests.pages import DOCS, PAGES, ROOT, execute
-from tools import command_lines
+from tools import command_lines, quotes
 
 HARNESS = "python -m harness "
 KERNEL = "python -m reactorlib "
@@ -210,9 +210,14 @@ def test_the_navigation_has_every_page_once():
 )
 def test_the_reference_has_every_public_name_once(module):
     page = DOCS / "api" / f"{module.__name__.rpartition('.')[2]}.md"
-    assert sorted(re.findall(rf"^::: {module.__name__}\.(\w+)$", page.read_text(), re.MULTILINE)) == sorted(
-        module.__all__
-    )
+    found = re.findall(rf"^- \[?`{module.__name__}\.(\w+)`", page.read_text(), re.MULTILINE)
+    assert sorted(found) == sorted(module.__all__)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=pages.name)
+def test_a_page_quotes_files_and_docstrings_as_they_are(page):
+    assert quotes.quoted(page) == page.read_text(), "run python -m tools.quotes"
+    assert not re.search(r"^(--8<--|:::)", page.read_text(), re.MULTILINE)  # which readers on GitHub would see
 
 
 def ratios(figure):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import pages
 from tests.pages import DOCS, ROOT
 
 PAGE = DOCS / "tutorial.md"
@@ -31,7 +30,7 @@ def steps():
     """
     program, test, pending, mistake, found = "", None, "", False, []
     for said, kind, block in re.findall(
-        r"(\*\*A mistake)|^```(\S+)[^\n]*\n(.*?)^```$", pages.text(PAGE), re.MULTILINE | re.DOTALL
+        r"(\*\*A mistake)|^```(\S+)[^\n]*\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     ):
         if said:
             mistake = True
