@@ -170,7 +170,7 @@ def speeds(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     table = TextTable("", ("workload", "point", *backends), rows)
     ratios = [ratio for _, own in leads for ratio in own.values()]
     told = figure_points.starts_note(ratios, "brackets"), report_tables.floors(summary), _source(base, summary)
-    words = " ".join(filter(None, (f"In times the speed of `{LOOP}`.", *told, "Made by `make readme`.")))
+    words = " ".join(filter(None, (f"Speed relative to `{LOOP}`; higher is better.", *told, "Made by `make readme`.")))
     return _page(_picture("vectors", drawn, base), markdown_table(table), words)
 
 

@@ -89,7 +89,8 @@ def floors(*summaries: Summary) -> str:
         return f"Noise floor: {NOT_MEASURED}."
     told = quantity.from_to((summary.floor for summary in known), percent)
     of_runs = ", of each run its own" if len(known) > 1 else ""
-    return f"Noise floor: {told}{of_runs}. So far apart were equal backends. Smaller differences are undecided."
+    meaning = "Copies of one backend differed by this much, so smaller differences are undecided."
+    return f"Noise floor: {told}{of_runs}. {meaning}"
 
 
 def doubts_told(found: Sequence[WorkloadAnswer]) -> str:
