@@ -107,7 +107,8 @@ _CHOICES: dict[str, Any] = {
     "--only": [*probes.NEEDED, *probes.EXTRA],
 }  # fmt: skip
 _TYPES: dict[str, Any] = {
-    **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": int, "--seconds": float,
+    **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": at_least(int, 1),
+    "--seconds": at_least(float, 1, LONGEST_S),
     "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
     "--rounds": at_least(int, 1), "--budget": budget_s, "--time-limit": at_least(float, 0.1, LONGEST_S),
     "--min-effect": at_least(float, 0, 10),

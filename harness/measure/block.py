@@ -12,7 +12,6 @@ import contextlib
 import math
 import os
 import random
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +98,7 @@ def run(
     subjects: Sequence[Subject],
     effort: Effort,
     seed: str,
-    logs: Callable[[Subject], Path] | None = None,
+    logs: Callable[[Subject], Path | None] = lambda _: None,
     starts: Callable[[Subject], None] = lambda _: None,
     kept: Kept | None = None,
 ) -> dict[str, Measured]:
@@ -114,8 +113,7 @@ def run(
     pinned = [subject for subject in subjects if subject.pinned]
     for group in (waiting, pinned):
         draw.shuffle(group)
-    with tempfile.TemporaryDirectory() as passing, contextlib.ExitStack() as stack:
-        logs = logs or (lambda subject: Path(passing, str(subjects.index(subject))))
+    with contextlib.ExitStack() as stack:
         living = _Living(found, effort, logs, starts, kept)
         stack.callback(living.end)
         for subject in pinned:
@@ -140,7 +138,7 @@ class _Living:
 
     found: dict[str, Measured]
     effort: Effort
-    logs: Callable[[Subject], Path]
+    logs: Callable[[Subject], Path | None]
     starts: Callable[[Subject], None]
     kept: Kept | None = None
     running: dict[str, Running] = field(default_factory=dict)

@@ -21,7 +21,7 @@ class Kept(AbstractContextManager["Kept"]):
         self.end()
 
     @property
-    def logs(self) -> set[Path]:
+    def logs(self) -> set[Path | None]:
         return {running.log for running in self._waiting.values()}
 
     def begin(self, trial: int) -> None:
@@ -53,4 +53,5 @@ class Kept(AbstractContextManager["Kept"]):
         while self._waiting:
             _, running = self._waiting.popitem()
             running.__exit__(None, None, None)
-            running.log.unlink(missing_ok=True)
+            if running.log is not None:
+                running.log.unlink(missing_ok=True)

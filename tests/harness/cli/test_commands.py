@@ -19,6 +19,7 @@ from harness.store.trial_records import TRIALS
 from tests.reactorlib.scripts import ROOT, python
 from workloads.catalogue import BACKENDS, WORKLOADS
 
+ADVISE = ("advise", "--env", "CartPole-v1")
 RUN = ("run", "--workload", "fake", "--backend", "serial", "--trials", "1")
 
 
@@ -68,6 +69,10 @@ def snapshot(directory):
         ((*RUN, "--set", "actors=-2"), "actors: must be at least 1, got -2"),
         (("run", "--workload", "gym_sampling", "--set", "env=CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
         (("run", "--trials", "0"), "must be at least 1 and at most 1000, got 0"),
+        ((*ADVISE, "--seconds", "nan"), "argument --seconds: must be at least 1 and at most 1e+08, got nan"),
+        ((*ADVISE, "--seconds", "inf"), "argument --seconds: must be at least 1 and at most 1e+08, got inf"),
+        ((*ADVISE, "--seconds", "-5"), "argument --seconds: must be at least 1 and at most 1e+08, got -5"),
+        ((*ADVISE, "--actors", "0"), "argument --actors: must be at least 1, got 0"),
         (("scaling", "--rounds", "x"), "argument --rounds: expected an integer, got 'x'"),
         (("run", "--seed", "-1"), "must be at least 0, got -1"),
         (("run", "--time-limit", "inf"), "must be at least 0.1 and at most 1e+08, got inf"),

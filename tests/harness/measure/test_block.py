@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tempfile
 from pathlib import Path
 from typing import ClassVar
 
@@ -205,6 +206,21 @@ def test_a_kept_process_runs_the_next_block_of_its_trial_and_ends_with_it():
         assert FakeRunning.log.count("another") == 1
         kept.begin(1)
         assert FakeRunning.alive == set()
+
+
+def test_a_block_without_logs_has_no_file_that_a_killed_engine_would_leave(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    present, logs = [], []
+    starting = FakeRunning.__enter__
+
+    def enter(running):
+        present.extend(tmp_path.iterdir())
+        logs.append(running.log)
+        return starting(running)
+
+    monkeypatch.setattr(FakeRunning, "__enter__", enter)
+    block.run([subject("a"), subject("b")], EFFORT, "1")
+    assert (present, logs) == ([], [None, None])
 
 
 @pytest.mark.parametrize("fault", [{"stubborn": True}, {"lengths": (None,)}], ids=["does not end", "failed"])
