@@ -1,7 +1,6 @@
 """`python -m benchmarks.regress`: is the working tree slower than a commit? Exit 0 is no, 1 is yes, 2 is unknown."""
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +12,7 @@ from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_su
 from benchmarks.regress.trees import default_base, side_by_side
 from harness.cli.options import at_least
 from harness.cli.run_command import end_on_signals
-from harness.errors import Terminated, UsageError
+from harness.errors import Terminated, UsageError, interrupted
 from harness.measure.measured_processes import OWN_TREE, Subject
 from harness.plan.presets import TRIALS
 from harness.report.markdown import markdown_table
@@ -48,10 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except Terminated as ended:
-        return 128 + ended.signal_number
+    except (KeyboardInterrupt, Terminated) as error:
+        return interrupted(error)
     rows = tuple((one.judgement.value, one.subject, judgement.describe(one.factor)) for one in found)
     if parsed.markdown:
         table = TextTable("", ("verdict", "subject", "change"), rows)

@@ -9,7 +9,6 @@ import errno
 import json
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -21,7 +20,7 @@ from rich.markdown import Markdown
 from harness.cli import listing
 from harness.cli.options import parser
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
-from harness.errors import Terminated, UsageError
+from harness.errors import Terminated, UsageError, interrupted
 from harness.report import contributed, readme_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.report.markdown import to_markdown
@@ -68,10 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         named = f"{error.filename}: {error.strerror}{expected}" if error.filename else error.strerror or str(error)
         print(f"harness: {named}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except Terminated as ended:
-        return 128 + ended.signal_number
+    except (KeyboardInterrupt, Terminated) as error:
+        return interrupted(error)
     return status
 
 

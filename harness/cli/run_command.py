@@ -67,10 +67,9 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
-        except (KeyboardInterrupt, Terminated):
+        except (KeyboardInterrupt, Terminated) as error:
             command = terminal.command(f"run --output {opened.path} --resume")
-            left = _expected(opened.missing(), budget_s)
-            console.print(f"interrupted with {left} left; to complete them: {command}")
+            error.add_note(f"with {_expected(opened.missing(), budget_s)} left; to complete them: {command}")
             raise
         return _conclude(opened, console)
 

@@ -230,3 +230,27 @@ def test_a_run_under_nohup_outlives_its_terminal():
         signal.signal(signal.SIGHUP, before)
         end_on_signals()
         assert (signal.getsignal(signal.SIGHUP) is not before) is ends
+
+
+def test_an_interrupt_while_modules_are_imported_costs_one_line():
+    with subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "harness", "list"], cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        while "harness.errors" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+    assert out == ""
+    assert [line for line in errors.splitlines() if not line.startswith("import time:")] == ["harness: interrupted"]
+
+
+def test_an_interrupt_in_a_report_costs_one_line(monkeypatch, capsys, tmp_path):
+    def summarise(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.report.summary.summarise", summarise)
+    assert main(["report", str(tmp_path)]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == "harness: interrupted\n"
