@@ -22,6 +22,7 @@ from harness.studies.advise.answer import Answer
 from harness.studies.advise.profile import WORKLOAD, Profile
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.isolation import check_isolation
+from reactorlib.tool.standard_output import to_stderr
 from workloads.catalogue import make_task
 from workloads.sampling import SamplingTask
 
@@ -43,7 +44,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"{unwritable}; choose another --output")
     if unwritable:
         console.print(f"{unwritable}: the answer will be printed only; --output names another directory")
-    answer = _measured(task, parsed.seconds, console)
+    with to_stderr():  # what the environment prints is no part of the answer
+        answer = _measured(task, parsed.seconds, console)
     answered = answer.as_json()
     if parsed.json:
         print(json.dumps(answered, indent=2), flush=True)

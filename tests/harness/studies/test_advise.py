@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -203,3 +204,17 @@ def test_an_answer_that_cannot_be_written_is_printed(form, capsys, monkeypatch):
     assert next(made.sentences()) in (json.loads(printed)["sentences"] if form else printed.splitlines())
     assert "cannot be written (Not a directory): the answer will be printed only" in told
     assert "written:" not in told
+
+
+def test_what_an_environment_prints_does_not_spoil_the_json(tmp_path, monkeypatch, capfd):
+    def measured(*_):
+        os.write(1, b"a step in C\n")
+        print("a step")
+        return answer(subject(LOOP, 16_000), subject(REACTORS, 8_000))
+
+    monkeypatch.setattr(advising, "_measured", measured)
+    monkeypatch.setattr(advising, "_draw", lambda _, directory: directory)
+    assert main(["advise", "--env", "CartPole-v1", "--json", "--output", str(tmp_path)]) == 0
+    printed = capfd.readouterr()
+    assert json.loads(printed.out)["backends"]
+    assert "a step in C" in printed.err
