@@ -21,6 +21,9 @@ FROM := $(INDEX) $(if $(WHEELS),--no-index --find-links $(abspath $(WHEELS)))
 # The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
+# A value as one word of the shell.
+quoted = '$(subst ','\'',$(1))'
+results = $(if $(RESULTS),$(call quoted,$(RESULTS)))
 HARNESS := $(BIN)/python -m harness
 
 # A free-threaded interpreter (CPython 3.13t or newer), by itself the one in PATH: for the tests without a GIL, and for
@@ -86,13 +89,13 @@ install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14
 install-rllib: $(RLLIB_STAMP)  ## create .venv-rllib: for the backend `rllib`
 
 bench: $(MEASURES) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
-	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
-	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
+	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(results)) \
+	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) $(if $(RESULTS),$$(test -e $(results)/measurements.csv && echo --resume)) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
-	$(HARNESS) report $(RESULTS) && exit $$status
+	$(HARNESS) report $(results) && exit $$status
 
 advise: $(MEASURES)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
-	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
+	@$(HARNESS) advise $(if $(ENV),--env $(call quoted,$(ENV))) $(if $(ACTORS),--actors $(call quoted,$(ACTORS)))
 
 bench-kernel: $(STAMP)  ## time the kernel's hot paths with pytest-benchmark, compared with the run saved last
 	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
@@ -102,13 +105,13 @@ kernel-claims: $(MEASURES)  ## measure what the kernel claims, each line with it
 	$(BIN)/python -m benchmarks.kernel_claims
 
 regress: $(MEASURES)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
-	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
+	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(call quoted,$(BASE))) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
 
 ray-options: $(MEASURES)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes
 	$(BIN)/python -m benchmarks.ray_options
 
 report: $(MEASURES)  ## draw the figures of the newest run and print its comparison
-	$(HARNESS) report $(RESULTS)
+	$(HARNESS) report $(results)
 
 readme: $(MEASURES)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md

@@ -71,6 +71,21 @@ def test_make_refuses_variables_that_it_does_not_know():
     assert "ENVS: no such variable here; there are PYTHON " in done.stderr
 
 
+@pytest.mark.parametrize("directory", ["my run", "the user's"])
+def test_make_takes_a_directory_of_any_name(directory, tmp_path):
+    results, python = tmp_path / directory / "measurements.csv", tmp_path / "venv" / "bin" / "python"
+    for path in (results, python):
+        path.parent.mkdir(parents=True)
+    results.touch()
+    python.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"")
+    python.chmod(0o755)
+    made = ["-o", f"{tmp_path}/venv/.measures", f"VENV={tmp_path}/venv", f"RESULTS={results.parent}"]
+    done = execute(["make", "--no-print-directory", "bench", *made], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert f"<--output><{results.parent}><--resume>" in done.stdout
+    assert done.stdout.rstrip().endswith(f"<report><{results.parent}>")
+
+
 @pytest.mark.parametrize("command", pages.commands(HARNESS))
 def test_the_harness_knows_the_options(command):
     assert parser(COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command

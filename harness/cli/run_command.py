@@ -68,7 +68,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             with progress.Display(console, todo, expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
         except (KeyboardInterrupt, Terminated) as error:
-            command = terminal.command(f"run --output {opened.path} --resume")
+            command = terminal.command("run", "--output", opened.path, "--resume")
             error.add_note(f"with {_expected(opened.missing(), budget_s)} left; to complete them: {command}")
             raise
         return _conclude(opened, console)
@@ -134,7 +134,7 @@ def _conclude(opened: RunDirectory, console: Console) -> int:
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
-    console.print(f"done; next: {terminal.command(f'report {opened.path}')}")
+    console.print(f"done; next: {terminal.command('report', opened.path)}")
     if opened.grid.predicts:
         try:
             console.print(f"to contribute: {contributed.write(summarise(opened.path))}")

@@ -1,6 +1,7 @@
 """A report on the terminal: the answer on one screen, and tables."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,19 +77,19 @@ def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     """The command that serves the reader most: complete the run, repeat it, or try an environment of their own."""
-    resume = command(f"run --output {summary.path} --resume")
+    resume = command("run", "--output", summary.path, "--resume")
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume
     if (contribution := contributed.place(summary)).exists():
-        return f"cp {contribution} results/contributed/   (then see docs/contributing.md)"
+        return f"cp {shlex.quote(str(contribution))} results/contributed/   (then see docs/contributing.md)"
     if any(one.weakest.starts < ENOUGH_TRIALS for one in found):
         return f"{resume} --trials {ENOUGH_TRIALS}   (more starts)"
     return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"
 
 
-def command(words: str) -> str:
+def command(*words: object) -> str:
     """A command of the harness, as a reader types it in this directory."""
-    return f"{os.path.relpath(sys.executable)} -m harness {words}"
+    return shlex.join([os.path.relpath(sys.executable), "-m", "harness", *map(str, words)])
 
 
 def print_grid(grid: TextTable, console: Console) -> None:

@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
+import shlex
 from statistics import fmean
 
 import pytest
 
-from harness.report import export, markdown, page, report_tables
+from harness.report import export, markdown, page, report_tables, terminal
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.store import machine
@@ -220,3 +221,8 @@ def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
         ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
     )
+
+
+def test_a_command_for_the_reader_can_be_pasted(tmp_path):
+    words = ("report", tmp_path / "the user's run")
+    assert shlex.split(terminal.command(*words))[1:] == ["-m", "harness", *map(str, words)]
