@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchmarks.regress.trees import MEASURED
 
 COMPILER = "reactorlib/schedule/compiler.py"
-CALL = "        out.add(f\"{out.name_of(Ref('step', node), name)}({arguments})\", 2 if present else 1, node)\n"
+CALL = "        out.add(f\"{out.name_of(Ref('call', node), name)}({arguments})\", 2 if present else 1, node)\n"
 
 
 @dataclass(frozen=True)
