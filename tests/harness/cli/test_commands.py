@@ -136,7 +136,7 @@ def test_everything_there_is_to_run_is_listed(capsys):
 
 @pytest.mark.parametrize("arguments", [["list"], ["run", "--dry-run", "--preset", "paper"]])
 def test_listing_and_planning_import_nothing_that_takes_seconds(arguments):
-    code = f"import sys; from harness.__main__ import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
+    code = f"import sys; from harness.cli.commands import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
     assert done.stdout
     assert not {"ray", "torch", "pandas", "matplotlib"} & set(done.stderr.split())
