@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 _ROOT = Path(__file__).resolve().parent.parent
 # Files outside docs/ that pages link to: relative to the page in the repository, below results/ on the site.
 _OUTSIDE = re.compile(r"\]\((?:\.\./)+(results/[^)#]+)")
-_NAME = re.compile(r"^- \[?`(reactorlib[\w.]+)`.*(?:\n  .+)*$", re.MULTILINE)  # of a list in docs/api
+_NAME = re.compile(r"^- \[?`(reactorlib[\w.]+)`.*$", re.MULTILINE)  # of a list in docs/api
 _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
 

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from contextlib import suppress
 
 
 class UsageError(Exception):
@@ -18,5 +19,6 @@ class Terminated(BaseException):
 
 def interrupted(error: KeyboardInterrupt | Terminated) -> int:
     """Say in one line that a command was interrupted, with the notes of the error; the exit status."""
-    print(" ".join(["harness: interrupted", *getattr(error, "__notes__", ())]), file=sys.stderr)
+    with suppress(OSError):  # after SIGHUP the terminal is gone
+        print(" ".join(["harness: interrupted", *getattr(error, "__notes__", ())]), file=sys.stderr)
     return 128 + (error.signal_number if isinstance(error, Terminated) else signal.SIGINT)

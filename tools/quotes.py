@@ -1,4 +1,4 @@
-"""Write into pages what they quote: files of the repository, and the first sentence about each public name.
+"""Write into pages what they quote: files of the repository, and the first paragraph about each public name.
 
     python -m tools.quotes
 
@@ -13,9 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "docs" / "api"
 _FILE = re.compile(r"^<!-- from (\S+) -->\n(```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)
-_NAME = re.compile(
-    r"^- \[?`(reactorlib(?:\.gymnasium|\.lf)?)\.(\w+)`.*$", re.MULTILINE
-)  # an adapter may not be installed
+# Adapters, whose libraries may be absent, are not among these names.
+_NAME = re.compile(r"^- \[?`(reactorlib(?:\.gymnasium|\.lf)?)\.(\w+)`.*$", re.MULTILINE)
 
 
 def quoted(page: Path) -> str:

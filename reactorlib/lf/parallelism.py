@@ -66,7 +66,7 @@ def _shared_parameters(program: Elaborated) -> dict[str, Any]:
 
 
 def shared_state(program: LfProgram, parameters: Mapping[str, Any]) -> list[str]:
-    """The names of what bodies may change, of what the preambles define and of shared `parameters`."""
+    """The names that bodies may change, those that preambles define, and those of shared `parameters`."""
     names = program.names or {}
     translations = [made for made in program.translations.values() if made is not None]
     own = {f"self.{name}": value for made in translations for name, value in made.methods.items()}

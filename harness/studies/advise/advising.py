@@ -44,7 +44,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"{unwritable}; choose another --output")
     if unwritable:
         console.print(f"{unwritable}: the answer will be printed only; --output names another directory")
-    with to_stderr():  # what the environment prints is no part of the answer
+    with to_stderr():  # the answer is alone on standard output, whatever an environment prints
         answer = _measured(task, parsed.seconds, console)
     answered = answer.as_json()
     if parsed.json:

@@ -43,7 +43,7 @@ Reasons = dict[str, tuple[str, ...]]  # culprits with their places
 def check_isolation(
     make_env: str | Callable[[], Any], *, steps: int = 100, seed: int = 0, limit_s: float = 60.0
 ) -> Isolation:
-    """Whether an environment depends on its seed and actions alone; if not, on what else.
+    """Whether an environment depends on its seed and actions alone. If not, the result names the causes.
 
     `make_env` is a function that makes it, an id, or a name such as "package:Env-v0" or "file.py:make_env". The
     environment is played for `steps` steps in processes of the check's own. It plays alone, twice, next to others, in

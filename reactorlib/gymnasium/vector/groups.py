@@ -21,7 +21,7 @@ ELSEWHERE = "If that is the cause, give caller_steps=False and no executor='inli
 
 
 class EnvironmentTimeoutError(multiprocessing.TimeoutError, TimeoutError):
-    """A wait took longer than the caller allows: AsyncVectorEnv raises the one, everybody else the other.
+    """A wait took longer than the caller allows. It is a TimeoutError of Python and of multiprocessing.
 
     `environments` are the numbers of those that are being called.
     """

@@ -38,7 +38,7 @@ NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 
 
 class ReactorVectorEnv(CalledVectorEnv):
-    """Several environments on each of a few workers; in the place of Gymnasium's SyncVectorEnv or AsyncVectorEnv.
+    """Several environments on each of a few workers, in place of Gymnasium's SyncVectorEnv or AsyncVectorEnv.
 
     `env_fns` make an environment at each call, and each of the `workers` steps a share of them. By default there are
     as many workers as processors. Where processors are few, or with `caller_steps`, the caller's process is one of
