@@ -53,7 +53,8 @@ def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -
 def _is_of_notebook(thread: threading.Thread) -> bool:
     """Whether a Jupyter kernel runs this thread. Every notebook has some, and they hold no lock of the user's."""
     target = getattr(thread, "_target", None) or thread
-    return getattr(target, "__module__", "").partition(".")[0] in ("ipykernel", "IPython")
+    module = getattr(target, "__module__", None) or ""  # a method in C has None
+    return module.partition(".")[0] in ("ipykernel", "IPython")
 
 
 def _warn_once(text: str) -> None:

@@ -42,8 +42,11 @@ class Keepers(Reactor):
 
 
 @pytest.mark.parametrize("inner", WAYS, ids=["inline", "threads", "processes"])
-@pytest.mark.filterwarnings("ignore:worker processes are forked next to other threads")
-def test_a_reaction_drives_a_program_of_its_own(opened: Opened, inner: dict[str, Any]) -> None:
+def test_a_reaction_drives_a_program_of_its_own(
+    opened: Opened, inner: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two reactions start processes at a time. Next to threads of the outer program the default is no fork.
+    monkeypatch.delenv("REACTORLIB_START_METHOD")
     with opened(Keepers, options=inner) as session:
         assert session.step(inp=3) == {"outs": [([6, 7], 1)] * 2}
         assert session.step(inp=5) == {"outs": [([10, 11], 2)] * 2}

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,8 @@ class Plain(Reactor):
 @contextmanager
 def another_thread() -> Iterator[None]:
     over = threading.Event()
-    thread = threading.Thread(target=over.wait, name="writer")
+    # Of a method in C, as of a worker thread's target, `__module__` is None.
+    thread = threading.Thread(target=copy_context().run, args=(over.wait,), name="writer")
     thread.start()
     try:
         yield
