@@ -8,14 +8,19 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from benchmarks import structures
 from benchmarks.meter import ENDLESS, Meter, MeteredProbe
-from reactorlib import USEC, elaborate, run
+from benchmarks.two_ends import two_ends
+from reactorlib import USEC, Session, elaborate, run
 from workloads.overhead.on_reactors import SHAPES
 from workloads.overhead.task import Task
+from workloads.parameter import UnsupportedError
 
 
 class InOrder(Task):
@@ -87,6 +92,57 @@ class _Counter:
         self.total += value
 
 
+def session(meter: Meter) -> None:
+    """A step of a session from a plain Python loop: one value in, one out."""
+    with Session(structures.Echo) as stepped:
+        _repeat(meter, partial(stepped.step, taken=1))
+
+
+def vector(meter: Meter, environments: int = 8, pool: bool = False) -> None:
+    """A step of a vector environment in one process, or of a pool with one worker."""
+    import gymnasium
+
+    from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
+
+    makers = [partial(gymnasium.make, "CartPole-v1")] * environments
+    if pool:
+        envs: Any = ReactorPool(makers, workers=1, executor="threads")
+    else:
+        envs = ReactorVectorEnv(makers, executor="inline")
+    with closing(envs):
+        envs.reset(seed=0)
+        _repeat(meter, partial(envs.step, np.zeros(environments, int)))
+
+
+def message(meter: Meter, content: str) -> None:
+    """A message to another worker, encoded and decoded."""
+    value = CONTENTS[content]()
+    with two_ends() as (one, other):
+        encode, decode = one.codec.encoder([1]), other.codec.decode
+        _repeat(meter, lambda: decode(encode(value)))
+
+
+def _rows() -> Any:
+    """Replies of 16 environments, each with ten steps."""
+    return [[(np.ones(4, "f4"), 1.0, False, False) for _ in range(10)] for _ in range(16)]
+
+
+def _large_array() -> Any:
+    return np.ones(500_000)  # 4 MB
+
+
+def _tensors() -> Any:
+    """Two trajectories of fifty transitions, as Q-learning sends them."""
+    try:
+        import torch
+    except ImportError:
+        raise UnsupportedError("it needs torch") from None
+    return [[(torch.ones(4), number % 2, 1.0, torch.ones(4), False) for number in range(50)] for _ in range(2)]
+
+
+CONTENTS: dict[str, Callable[[], Any]] = {"rows": _rows, "large_array": _large_array, "tensors": _tensors}
+
+
 def calls(meter: Meter, count: int = 100) -> None:
     """Calls of a method in a plain Python loop: what the interpreter itself costs on this machine at the moment."""
     counter = _Counter()
@@ -116,6 +172,10 @@ HOT: dict[str, partial[None]] = {
     "timers": partial(overhead, shape="timers", actors=64),
     "elaboration": partial(elaboration),
     "start": partial(start),
+    "session": partial(session),
+    "vector": partial(vector),
+    "pool": partial(vector, pool=True),
+    **{f"message_of_{content}": partial(message, content=content) for content in CONTENTS},
 }
 
 

@@ -35,6 +35,16 @@ class ActionLoop(Reactor):
         again.schedule(value=0)
 
 
+class Echo(Reactor):
+    """Passes a value on."""
+
+    taken, passed = Input[int](), Output[int]()
+
+    @reaction(taken, effects=passed)
+    def pass_on(self, taken: Input[int], passed: Output[int]) -> None:
+        passed.set(taken.value)
+
+
 class Quiet(Reactor):
     """A timer whose tags the meter counts, and two banks, of `reactors` in all, that are connected and idle."""
 

@@ -161,6 +161,9 @@ def test_other_commands_name_what_there_is(line):
         assert " ".join(words[:2]) in (ROOT / "Dockerfile").read_text()
     elif words[0] == "eval":
         assert shutil.which(re.findall(r"[\w-]+", words[1])[0], path=Path(sys.executable).parent)
+    elif words[0] in ("cd", "git"):  # tests/benchmarks/regress tries a bisection
+        module, *arguments = words[words.index("-m") + 1 :] if "-m" in words else ["benchmarks.regress"]
+        assert (module, bool(regress_options().parse_args(arguments))) == ("benchmarks.regress", True)
     elif words[0] == "cp":
         assert (ROOT / words[-1]).is_dir()
     elif words[1] == "-m":

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, cycle
@@ -12,9 +11,8 @@ import numpy as np
 
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Size
-from reactorlib.transport.exchange import Endpoint, Exchange
+from benchmarks.two_ends import two_ends
 
-CAPACITY = 1 << 30  # bytes of shared memory
 VALUES = 12  # that are sent in turns
 LEAST_S = 0.001  # of the processor, for one reading
 AT_MOST = 1.3
@@ -79,7 +77,7 @@ def costs(regime: Regime, sweeps: int) -> dict[int, float]:
     """Seconds of the processor, by size: the least of some readings, which take turns."""
     least: dict[int, float] = {}
     values = {size: cycle([regime.make(size, number) for number in range(VALUES)]) for size in regime.sizes}
-    with _ends() as (one, other):
+    with two_ends() as (one, other):
         encoders = {size: one.codec.encoder([1]) for size in values}
         for sweep in range(-3, sweeps):  # the first ones compile
             for size, each in values.items():
@@ -101,16 +99,6 @@ def bend(costs: Mapping[int, float]) -> float:
 
 def _journey(decode: Callable[[bytes], Any], encode: Callable[[Any], bytes], values: Iterator[Any]) -> None:
     decode(encode(next(values)))
-
-
-@contextmanager
-def _ends() -> Iterator[tuple[Endpoint, Endpoint]]:
-    """Two workers' ends of an exchange, in this process."""
-    exchange = Exchange(2, capacity=CAPACITY)
-    try:
-        yield Endpoint(exchange, 0, lambda: None), Endpoint(exchange, 1, lambda: None)
-    finally:
-        exchange.close()
 
 
 def _reading(act: Callable[[], object]) -> float:

@@ -1,7 +1,8 @@
-"""`python -m benchmarks.regress`: is the working tree slower than a commit? Exit 0 is no, 1 is yes, 2 is unknown."""
+"""`python -m benchmarks.regress`: is the working tree slower than a commit? The exit status is the answer."""
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from benchmarks.paths import HOT
 from benchmarks.regress.findings import Finding, find
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import default_base, side_by_side
-from harness.cli.options import at_least
+from harness.cli.options import ALLOW, allowed, at_least
 from harness.cli.run_command import end_on_signals
 from harness.errors import Terminated, UsageError, interrupted
 from harness.measure.measured_processes import OWN_TREE, Subject
@@ -27,9 +28,11 @@ _NONE = "none"
 
 _DESCRIPTION = """\
 Measure the working tree against a commit, in turns of milliseconds on this machine, and measure again what looks
-slower. A regression is larger than --min-effect both times, and the second look shows it.
+slower. A regression is larger than --min-effect both times, and the second look shows it. A subject that fails, or
+computes something else, has no verdict, and the others are judged.
 
-exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why
+exit status: 0 no regression; 1 a regression; 2 a subject fails that works in the base, or nothing could be measured;
+125 undecided, or another digest: `git bisect run` passes over the commit
 """
 
 
@@ -49,15 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except (KeyboardInterrupt, Terminated) as error:
         return interrupted(error)
-    rows = tuple((one.judgement.value, one.subject, judgement.describe(one.factor)) for one in found)
+    rows = tuple((one.judgement.value, one.subject, one.words) for one in found)
     if parsed.markdown:
         table = TextTable("", ("verdict", "subject", "change"), rows)
         print(f"### Speed against `{base[:12]}`, measured in turns\n\n{markdown_table(table)}")
     else:
         for verdict, subject, change in rows:
-            print(f"{verdict:11}  {subject}: {change}")
+            print(f"{verdict:12}  {subject}: {change}")
         print(_conclusion(base, parsed.min_effect, found))
-    return int(any(one.judgement is Judgement.REGRESSION for one in found))
+    return judgement.exit_status([one.judgement for one in found], parsed.allow)
 
 
 def options() -> argparse.ArgumentParser:
@@ -76,6 +79,7 @@ def options() -> argparse.ArgumentParser:
     add("--min-effect", type=at_least(float, 0.001), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
     starts = f"starts of both trees (default: {TRIALS})"
     add("--trials", type=at_least(int, FEW + 1), default=TRIALS, metavar="N", help=starts)
+    add("--allow", type=allowed, default=(), metavar="WORDS", help=ALLOW)
     add("--markdown", action="store_true", help="a table for a page")
     return parser
 
@@ -90,9 +94,11 @@ def _subjects(parsed: argparse.Namespace) -> list[Subject]:
 
 
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
-    if slower := sum(one.judgement is Judgement.REGRESSION for one in found):
-        return f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"
-    return f"no regression of more than {min_effect:.0%} against {base}"
+    counts = Counter(one.judgement for one in found)
+    slower = counts.pop(Judgement.REGRESSION, 0)
+    told = [f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"] if slower else []
+    told += [f"{counts[one]} {one.value}" for one in judgement.WITHOUT_ANSWER if counts[one]]
+    return "; ".join(told) or f"no regression of more than {min_effect:.0%} against {base}"
 
 
 if __name__ == "__main__":

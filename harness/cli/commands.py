@@ -1,7 +1,8 @@
 """The commands of `python -m harness`, and their ends.
 
 The exit status is 0, or 1 if a row failed or something became slower. It is 2 for a mistake that one line names, or if
-standard output cannot be written. It is 130 after Ctrl-C, and 141 if the reader of standard output left early.
+standard output cannot be written. It is 125 where `compare` has no answer, 130 after Ctrl-C, and 141 if the reader of
+standard output left early.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from harness.report import contributed, readme_claims, run_changes, study_tables
 from harness.report.export import EXPORTS, to_json
 from harness.report.markdown import to_markdown
 from harness.report.text_table import TextTable
-from harness.stats.judgement import Judgement
+from harness.stats import judgement
 from harness.store import run_directory
 from harness.store.row import OfPoint
 from harness.studies import claim_run
@@ -40,7 +41,6 @@ from workloads.parameter import ParameterError
 
 # Columns of tables where there is no terminal.
 _WIDTH_ELSEWHERE = 180
-_TOO_UNCERTAIN = 3  # exit status of `compare --strict`
 
 
 @standard_output.ended
@@ -158,17 +158,14 @@ def _contributed(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     try:
         base, new = run_changes.load(parsed.base), run_changes.load(parsed.new)
-        changes = run_changes.compare(base, new, parsed.min_effect)
+        found = run_changes.compare(base, new, parsed.min_effect)
     except UsageError as error:
         raise UsageError(f"cannot compare: {error}") from None
     if parsed.json:
-        print(json.dumps(run_changes.as_json(base, new, changes, parsed.min_effect), indent=2))
+        print(json.dumps(run_changes.as_json(base, new, found, parsed.min_effect), indent=2))
     else:
-        print("\n".join(run_changes.lines(base, new, changes, parsed.min_effect)))
-    judgements = {one.judgement for one in changes}
-    if Judgement.REGRESSION in judgements:
-        return 1
-    return _TOO_UNCERTAIN if parsed.strict and Judgement.UNCERTAIN in judgements else 0
+        print("\n".join(run_changes.lines(base, new, found, parsed.min_effect)))
+    return judgement.exit_status([one.judgement for one in found], parsed.allow)
 
 
 def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from harness.plan.grid import LONGEST_S, MOST_TRIALS
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
 from harness.report.export import EXPORTS
-from harness.stats.judgement import MIN_EFFECT
+from harness.stats.judgement import ALLOWED, MIN_EFFECT
 from harness.studies.advise import advising
 from harness.studies.doctor import probes
 from reactorlib.errors import meant
@@ -22,6 +22,7 @@ RUNS = Path("results/runs")
 LATEST = Path("results/latest")
 CONTRIBUTED = Path("results/contributed")
 DEFAULT_PRESET = "quick"
+ALLOW = f"end with 0 in spite of these, with commas between: {', '.join(ALLOWED)}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -91,6 +92,14 @@ def budget_s(text: str) -> float:
     return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[found[2]]
 
 
+def allowed(text: str) -> tuple[str, ...]:
+    """The words of an `--allow`. Raises ArgumentTypeError."""
+    words = tuple(word.strip() for word in text.split(","))
+    if wrong := [word for word in words if word not in ALLOWED]:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(ALLOWED)} with commas between, got {wrong[0]!r}")
+    return words
+
+
 def setting(text: str) -> Setting:
     """The setting of a `--set`. Raises UsageError."""
     name, equals, values = text.partition("=")
@@ -111,10 +120,11 @@ _TYPES: dict[str, Any] = {
     "--seconds": at_least(float, 1, LONGEST_S),
     "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
     "--rounds": at_least(int, 1), "--budget": budget_s, "--time-limit": at_least(float, 0.1, LONGEST_S),
-    "--min-effect": at_least(float, 0, 10),
+    "--min-effect": at_least(float, 0, 10), "--allow": allowed,
 }  # fmt: skip
 # The values that the texts of options name.
 _WORDS = {
     "PRESETS": " | ".join(PRESETS), "PRESET": DEFAULT_PRESET, "TRIALS": TRIALS,
-    "EFFECT": MIN_EFFECT, "RUNS": RUNS, "LATEST": LATEST, "CONTRIBUTED": CONTRIBUTED, "ADVICE": advising.OUTPUT,
+    "EFFECT": MIN_EFFECT, "ALLOW": ALLOW, "RUNS": RUNS, "LATEST": LATEST, "CONTRIBUTED": CONTRIBUTED,
+    "ADVICE": advising.OUTPUT,
 }  # fmt: skip

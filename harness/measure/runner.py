@@ -21,7 +21,7 @@ from harness.plan.grid import Block, Point, Trial, bytes_of_round, runs_alone
 from harness.store import digests, machine
 from harness.store.recorded_turns import RecordedTurn
 from harness.store.run_directory import RunDirectory
-from harness.store.status import OK, UNSUPPORTED
+from harness.store.status import OK, UNSUPPORTED, one_line
 from harness.store.trial_records import TrialRecord
 from workloads import memory
 from workloads.catalogue import BACKENDS, workers_of
@@ -97,6 +97,10 @@ def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Dis
     if bytes_of_round(block[0].point.values):  # the memory that its arrays took in a store is not given back
         kept.end()
     found = _measured(results, block, effort, display, kept)
+    for trial in block:  # a copy that failed would make the noise look smaller
+        own, copy = found[trial.backend], found.get(trial.backend + AGAIN)
+        if copy is not None and copy.failure and not own.failure:
+            own.failure = one_line(f"its copy, which measures the noise, failed: {copy.failure}")
     # The rest of the block's time is shared.
     shared_s = max(0.0, time.monotonic() - began - sum(one.taken_s for one in found.values())) / len(found)
     records = [_record(trial, found[trial.backend], started_at, shared_s) for trial in block]

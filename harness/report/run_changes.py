@@ -5,20 +5,21 @@ of a ratio.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness import quantity
 from harness.errors import UsageError
+from harness.grouping import grouped
 from harness.plan.grid import Grid, differences
 from harness.report.summary import OURS, Summary, summarise
 from harness.stats import intervals, judgement, reference_ceiling
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
 from harness.store import machine, run_directory
-from harness.store.measurement_table import MEASUREMENTS
+from harness.store.measurement_table import MEASUREMENTS, Measurement
 from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
@@ -27,7 +28,7 @@ FEWEST_TRIALS = FEW + 1
 
 @dataclass(frozen=True)
 class FinishedRun(Summary):
-    """The summary of a run that a verdict may rest on: complete, unbroken, of one commit. With its grid."""
+    """The summary of a run that is complete and of one commit, with its grid. Trials may have failed."""
 
     grid: Grid
 
@@ -58,6 +59,21 @@ class Change:
     judgement: Judgement = Judgement.UNCHANGED
 
 
+@dataclass(frozen=True)
+class Unjudged:
+    """A backend that cannot be compared at a point, and why."""
+
+    workload: str
+    label: str
+    backend: str
+    judgement: Judgement
+    reason: str
+
+
+Found = Sequence[Change | Unjudged]
+Place = tuple[str, str, str]  # workload, parameters, backend
+
+
 def load(path: Path) -> FinishedRun:
     """The run in a directory. Raises UsageError, in one line, for anything that speaks against judging by it."""
     if not path.is_dir():
@@ -75,30 +91,28 @@ def load(path: Path) -> FinishedRun:
     if expected != (present := {row.key for row in found.rows}):
         lacking = f"of the {len(expected)} rows of its grid {len(expected - present)} are missing"
         raise UsageError(f"{file}: {lacking}; complete the run with --resume")
-    failed = {row.trial_key: row.status for row in found.rows if row.is_failure}
-    if failed:
-        (workload, _, backend, trial), status = next(iter(failed.items()))
-        raise UsageError(f"{file}: {len(failed)} trials failed, the first {workload} {backend} trial {trial}: {status}")
     return found
 
 
-def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Change]:
-    """Every ratio of a reactor backend that both runs have.
+def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Change | Unjudged]:
+    """Every ratio of a reactor backend that both runs have, and what cannot be compared.
 
     Raises UsageError where there is no ratio, or the runs can't be compared.
     """
     _check_alike(base, new)
-    found = list(_changes(base, new))
-    if not found:
+    unjudged = dict(_unjudged(base, new))
+    found = list(_changes(base, new, unjudged))
+    if not (found or unjudged):
         raise UsageError(
             f"{new.path}: no ratio of a reactor backend to serial, to Ray or to a measured limit; "
             "expected a run of at least one of each"
         )
     corrected = intervals.holm([one.factor.p_value for one in found])
-    return [
+    judged = [
         replace(one, p_value=p_value, judgement=judgement.judge(one.factor, min_effect, p_value))
         for one, p_value in zip(found, corrected, strict=True)
     ]
+    return [*judged, *unjudged.values()]
 
 
 def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
@@ -115,14 +129,37 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
         raise UsageError(
             f"a point has {quantity.counted(fewest, 'trial')}; measure with --trials {FEWEST_TRIALS} or more"
         )
-    was, is_now = ({row.trial_key[:3]: row.digest for row in run.rows if row.digest} for run in (base, new))
-    for key in sorted(was.keys() & is_now.keys()):
-        if was[key] != is_now[key]:
-            raise UsageError(f"{key[0]} {key[2]} computes something else than in {base.path}: its digest differs")
-    supported, still = ({row.trial_key[:3]: row.ok for row in run.rows} for run in (base, new))
-    for key, ok in supported.items():
-        if ok != still[key]:
-            raise UsageError(f"{key[0]} {key[2]} is unsupported in one of the two runs")
+
+
+def _unjudged(base: FinishedRun, new: FinishedRun) -> Iterator[tuple[Place, Unjudged]]:
+    """The backends of a point that cannot be compared, each with the reason."""
+    rows = [grouped(run.rows, lambda row: (row.workload, row.parameters, row.backend)) for run in (base, new)]
+    labels = {point.key: point.label for point in new.points}
+    for place, (was, is_now) in ((place, (rows[0][place], rows[1][place])) for place in rows[0]):
+        if fault := _fault(was, is_now):
+            yield place, Unjudged(place[0], labels[place[:2]], place[2], *fault)
+
+
+def _fault(was: Sequence[Measurement], is_now: Sequence[Measurement]) -> tuple[Judgement, str] | None:
+    """The reason why two runs' rows of a backend at a point have no ratio, if there is one."""
+    (failed_before, refused_before, digests_before), (failed, refused, digests) = map(_state, (was, is_now))
+    if failed:
+        return Judgement.FAILED, failed
+    if refused and not refused_before:
+        return Judgement.FAILED, f"{refused}; it ran before"
+    if failed_before:
+        return Judgement.UNDECIDED, f"it failed before: {failed_before}"
+    if refused_before and not refused:
+        return Judgement.NOT_MEASURED, f"it did not run before: {refused_before}"
+    if digests_before and digests and digests_before != digests:
+        return Judgement.OTHER_DIGEST, "it computes something else than before"
+    return None
+
+
+def _state(rows: Sequence[Measurement]) -> tuple[str, str, set[str]]:
+    """The first failure and the first refusal of a backend, both empty without one, and its digests."""
+    failure = next((f"trial {row.trial}: {row.status}" for row in rows if row.is_failure), "")
+    return failure, next((row.status for row in rows if row.unsupported), ""), {row.digest for row in rows} - {""}
 
 
 def _without_packages(run: FinishedRun) -> dict[str, Any]:
@@ -146,55 +183,68 @@ def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str |
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
 
 
-def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
+def _changes(base: FinishedRun, new: FinishedRun, unjudged: Container[Place]) -> Iterator[Change]:
     before = {(point.key, cell.backend): cell.speedups for point in base.points for cell in point.cells}
     baselines = {reference_ceiling.CEILING, *(name for name, backend in BACKENDS.items() if backend.role == "main")}
+    made_of = {reference_ceiling.CEILING: [*filter(reference_ceiling.is_limit, BACKENDS), "serial"]}
     for point in new.points:
         for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
             was = before[point.key, cell.backend]
             for baseline, after in cell.speedups.items():
-                if baseline in was and baseline in baselines:
+                needed = [cell.backend, *made_of.get(baseline, [baseline])]
+                sound = not any((*point.key, name) in unjudged for name in needed)
+                if sound and baseline in was and baseline in baselines:
                     place = point.workload, point.label, cell.backend, baseline, point.metric
                     factor = intervals.change(after, was[baseline])
                     yield Change(*place, factor, before=was[baseline], after=after)
 
 
-def lines(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> list[str]:
-    """One line for each regression, or one that says there is none; then one that names other packages."""
-    found = [f"regression: {_line(one)}" for one in changes if one.judgement is Judgement.REGRESSION]
+def lines(base: FinishedRun, new: FinishedRun, found: Found, min_effect: float) -> list[str]:
+    """A line for each regression and for what cannot be compared, the conclusion, and one that names other packages."""
+    told = [
+        f"{one.judgement.value}: {_line(one)}"
+        for one in found
+        if one.judgement is Judgement.REGRESSION or isinstance(one, Unjudged)
+    ]
     packages = [
         f"{name} {before or 'not installed'} before, {after or 'not installed'} after"
         for name, (before, after) in other_packages(base, new).items()
     ]
     note = [f"note: the packages differ: {'; '.join(packages)}"] if packages else []
-    return (found or [_conclusion(changes, min_effect)]) + note
+    return [*told, *_conclusion(found, min_effect), *note]
 
 
-def _conclusion(changes: Sequence[Change], min_effect: float) -> str:
-    counts = Counter(one.judgement for one in changes)
-    text = f"no regression of more than {min_effect:.0%} in {len(changes)} ratios"
+def _conclusion(found: Found, min_effect: float) -> list[str]:
+    counts = Counter(one.judgement for one in found if isinstance(one, Change))
+    if not counts or counts[Judgement.REGRESSION]:
+        return []
+    text = f"no regression of more than {min_effect:.0%} in {counts.total()} ratios"
     if counts[Judgement.IMPROVEMENT]:
         text += f", {counts[Judgement.IMPROVEMENT]} improved"
-    if counts[Judgement.UNCERTAIN]:
-        text += f"; {counts[Judgement.UNCERTAIN]} too uncertain to exclude one: more --trials"
-    return text
+    if counts[Judgement.UNDECIDED]:
+        text += f"; {counts[Judgement.UNDECIDED]} undecided, as one cannot be excluded: more --trials"
+    return [text]
 
 
-def _line(one: Change) -> str:
+def _line(one: Change | Unjudged) -> str:
+    at = f"{one.workload} {one.label}: {one.backend}"
+    if isinstance(one, Unjudged):
+        return f"{at}: {one.reason}"
     after, before = (f"{quantity.number(ratio.value)}x" for ratio in (one.after, one.before))
-    return (
-        f"{one.workload} {one.label}: {one.backend} is {judgement.describe(one.factor)}: its speed is {after} that of "
-        f"{one.baseline}, was {before}"
-    )
+    change = judgement.describe(one.factor)
+    return f"{at} is {change}: its speed is {after} that of {one.baseline}, was {before}"
 
 
-def as_json(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> dict[str, Any]:
+def as_json(base: FinishedRun, new: FinishedRun, found: Found, min_effect: float) -> dict[str, Any]:
     """The changes for programs."""
+    kinds = [[one for one in found if isinstance(one, kind)] for kind in (Change, Unjudged)]
+    changes, unjudged = ([asdict(one) | {"judgement": one.judgement.value} for one in kind] for kind in kinds)
     return {
         "base": {"path": str(base.path), "commit": base.commit},
         "new": {"path": str(new.path), "commit": new.commit},
         "packages": other_packages(base, new),
         "min_effect": min_effect,
-        "regressions": sum(one.judgement is Judgement.REGRESSION for one in changes),
-        "changes": [asdict(one) | {"judgement": one.judgement.value} for one in changes],
+        "regressions": sum(one.judgement is Judgement.REGRESSION for one in found),
+        "changes": changes,
+        "unjudged": unjudged,
     }

@@ -3,6 +3,7 @@
 A factor says how many times as long the new side takes: 1.15 is 15 % slower, whatever the metric was.
 """
 
+from collections.abc import Collection
 from enum import Enum
 
 from harness.stats.intervals import CONFIDENCE, Estimate
@@ -22,12 +23,33 @@ def standing(ratio: Estimate, floor: float) -> str:
 
 
 class Judgement(Enum):
-    """The conclusion from a factor."""
+    """The conclusion about a factor, or why there is none."""
 
     REGRESSION = "regression"
     IMPROVEMENT = "improvement"
     UNCHANGED = "unchanged"
-    UNCERTAIN = "uncertain"
+    UNDECIDED = "undecided"
+    OTHER_DIGEST = "other digest"  # it computes something else than before
+    FAILED = "failed"  # and did not before
+    NOT_MEASURED = "not measured"  # it was not possible before either
+
+
+WITHOUT_ANSWER = (Judgement.FAILED, Judgement.OTHER_DIGEST, Judgement.UNDECIDED, Judgement.NOT_MEASURED)
+ALLOWED = {"undecided": Judgement.UNDECIDED, "digests": Judgement.OTHER_DIGEST}
+_SKIP = 125  # `git bisect run` passes over a commit with this status
+
+
+def exit_status(found: Collection[Judgement], allowed: Collection[str] = ()) -> int:
+    """The exit status of a gate that found these: 0 no regression, 1 a regression, 2 a failure or nothing measured.
+
+    It is 125 where something is undecided or computes something else, except for what is `allowed`: keys of ALLOWED.
+    """
+    if Judgement.REGRESSION in found:
+        return 1
+    if Judgement.FAILED in found or all(one is Judgement.NOT_MEASURED for one in found):
+        return 2
+    open_ones = {judgement for word, judgement in ALLOWED.items() if word not in allowed}
+    return _SKIP if open_ones.intersection(found) else 0
 
 
 def judge(factor: Estimate, min_effect: float, p_value: float | None = None) -> Judgement:
@@ -35,7 +57,7 @@ def judge(factor: Estimate, min_effect: float, p_value: float | None = None) -> 
 
     `p_value`: corrected for the number of factors judged at once, instead of the interval.
 
-    UNCERTAIN where neither is shown and the interval reaches a regression all the same. A minimum effect of 0.1 is
+    UNDECIDED where neither is shown and the interval reaches a regression all the same. A minimum effect of 0.1 is
     a factor of 1.1, or of 1 / 1.1.
     """
     largest = 1 + min_effect
@@ -45,7 +67,7 @@ def judge(factor: Estimate, min_effect: float, p_value: float | None = None) -> 
             return Judgement.REGRESSION
         if factor.value < 1 / largest:
             return Judgement.IMPROVEMENT
-    return Judgement.UNCERTAIN if factor.high > largest else Judgement.UNCHANGED
+    return Judgement.UNDECIDED if factor.high > largest else Judgement.UNCHANGED
 
 
 def describe(factor: Estimate) -> str:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from benchmarks.regress.__main__ import options as regress_options
+from benchmarks.regress.trees import MEASURED
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = ROOT / ".github/workflows/benchmark.yml"
@@ -26,7 +27,10 @@ def workflow():
 def test_it_runs_on_pull_requests_that_change_what_it_measures(workflow):
     triggers = workflow[True]  # YAML 1.1 reads the word `on` as true
     assert set(triggers) == {"pull_request"}
-    assert all((ROOT / path.removesuffix("/**")).exists() for path in triggers["pull_request"]["paths"])
+    paths = triggers["pull_request"]["paths"]
+    assert all((ROOT / path.removesuffix("/**")).exists() for path in paths)
+    assert {f"{name}/**" for name in (*MEASURED, "benchmarks")} < set(paths)
+    assert not any(path.startswith(("tests", "docs", "plots")) for path in paths)
 
 
 def test_one_job_may_write_a_comment(workflow):
@@ -94,7 +98,8 @@ def test_no_regression(pull_request):
     assert done.returncode == 0, done.stderr
     assert table == "<!-- benchmark -->\noutput of benchmarks.regress --base\n"
     (line,) = asked
-    assert regress_options().parse_args(line.split()[2:]).markdown
+    parsed = regress_options().parse_args(line.split()[2:])
+    assert (parsed.markdown, parsed.allow) == (True, ("undecided", "digests"))
 
 
 def test_a_regression_fails(pull_request):
@@ -103,14 +108,15 @@ def test_a_regression_fails(pull_request):
     assert "output of benchmarks.regress" in table
 
 
-def test_no_verdict_is_told_and_fails_nothing(pull_request):
+def test_a_failure_fails_and_shows_its_table(pull_request):
     done, table, _ = pull_request("benchmarks.regress=2")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 2
+    assert "output of benchmarks.regress" in table
+
+
+@pytest.mark.parametrize("status", [1, 2])
+def test_an_end_without_a_table_fails_and_says_why(pull_request, status):
+    done, table, _ = pull_request(f"benchmarks.regress={status}", mute="yes")
+    assert done.returncode == 2
     assert "### No verdict on speed\nreason of benchmarks.regress" in table
-    assert done.stdout.count("::warning::") == 1
-
-
-def test_an_interpreter_that_fails_is_no_regression(pull_request):
-    done, table, _ = pull_request("benchmarks.regress=1", mute="yes")
-    assert done.returncode == 0, done.stderr
-    assert table.count("### No verdict") == 1
+    assert done.stdout.count("::error::") == 1

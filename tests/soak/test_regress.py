@@ -41,15 +41,11 @@ def tell(line):
     print(line, flush=True)
 
 
-def shown(factor):
-    return "not measured again" if factor is None else judgement.describe(factor)
-
-
 @pytest.mark.parametrize("name", PLACES)
 def test_a_slowdown_of_15_percent_is_found(name, tmp_path):
     place, subjects, tried = PLACES[name]
     with side_by_side(str(ROOT), slowed(ROOT, tmp_path / "tried", tried, place)) as trees:
-        (factor,) = measure(trees, subjects(), CALIBRATING_BLOCKS).values()
+        (factor,) = measure(trees, subjects(), CALIBRATING_BLOCKS)[0].values()
     count = max(1, round(tried * SLOWDOWN / (factor.value - 1)))
     tell(f"{name}: {tried} idle {judgement.describe(factor)}; {count} are tried")
     found = 0
@@ -57,8 +53,7 @@ def test_a_slowdown_of_15_percent_is_found(name, tmp_path):
         for attempt in range(ATTEMPTS):
             (finding,) = find(trees, subjects(), MIN_EFFECT)
             found += finding.judgement is Judgement.REGRESSION
-            first, second = judgement.describe(finding.first), shown(finding.second)
-            tell(f"{attempt}: {finding.judgement.value}, {first}, then {second}")
+            tell(f"{attempt}: {finding.judgement.value}, {finding.words}{' at the second look' * finding.again}")
     assert found >= FOUND_AT_LEAST * ATTEMPTS
 
 
@@ -71,7 +66,6 @@ def test_the_same_code_raises_no_alarm(subjects):
 
 def alarms_of(attempt, trees, subjects):
     found = find(trees, subjects, MIN_EFFECT)
-    tell(f"{attempt}: " + "; ".join(f"{one.subject} {judgement.describe(one.first)}" for one in found))
-    suspected = [f"{one.subject} then {shown(one.second)}" for one in found if one.second is not None]
-    tell(f"   suspected at first: {suspected}")
+    tell(f"{attempt}: " + "; ".join(f"{one.subject} {one.words}" for one in found))
+    tell(f"   suspected at first: {[one.subject for one in found if one.again]}")
     return [one for one in found if one.judgement is Judgement.REGRESSION]

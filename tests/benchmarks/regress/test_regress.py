@@ -1,9 +1,10 @@
-"""Two trees measured in turns. A large slowdown is found, and an impossible comparison gets no verdict."""
+"""Two trees measured in turns. A large slowdown is found, and a subject that cannot be compared gets no verdict."""
 
 import dataclasses
 import math
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -15,12 +16,15 @@ from benchmarks.regress.findings import find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
 from harness.errors import UsageError
+from harness.measure.block import Measured
+from harness.stats import judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, changed, slowed
 from tests.pages import ROOT
 
+NOT_CODE = shutil.ignore_patterns("__pycache__")
 QUICK = ("--workload", "none", "--kernel", "fan_out", "--trials", "3")
 
 
@@ -39,7 +43,7 @@ def slow(tmp_path):
 def test_twice_as_slow_is_found_named_and_confirmed(slow, short, capsys):
     assert main(["--base", str(ROOT), "--new", str(slow), *QUICK]) == 1
     told = capsys.readouterr()
-    assert told.out.startswith("regression   fan_out: ")
+    assert told.out.startswith("regression    fan_out: ")
     assert "are slower than" in told.out
     assert "suspected: fan_out: " in told.err
 
@@ -50,13 +54,13 @@ WIDE, CLEAR, SMALL = (
 )
 
 
-@pytest.mark.parametrize("looks", [(WIDE, CLEAR, "regression"), (CLEAR, WIDE, "uncertain"), (SMALL, None, "uncertain")])
+@pytest.mark.parametrize("looks", [(WIDE, CLEAR, "regression"), (CLEAR, WIDE, "undecided"), (SMALL, None, "undecided")])
 def test_the_second_look_decides_whatever_looked_slower(looks, monkeypatch):
-    first, second, judgement = looks
-    measured = [{"fan_out": first}, {"fan_out": second} if second else {}]
+    first, second, word = looks
+    measured = [({"fan_out": first}, {}), ({"fan_out": second} if second else {}, {})]
     monkeypatch.setattr(findings, "measure", lambda *_: measured.pop(0))
     (finding,) = find(None, list(kernel_subjects(["fan_out"])), MIN_EFFECT)
-    assert (finding.judgement.value, finding.second is None) == (judgement, second is None)
+    assert (finding.judgement.value, finding.again) == (word, second is not None)
 
 
 @pytest.mark.slow(reason="two trees are measured; `make test` finds the one that is slower")
@@ -70,7 +74,8 @@ def test_every_subject_can_be_measured_on_both_sides(short):
     subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
     assert [one.on_one_cpu for one in subjects] == [True] * (len(HOT) + 1) + [False]
     with side_by_side(str(ROOT), ROOT) as trees:
-        factors = findings.measure(trees, subjects, 1)
+        factors, lost = findings.measure(trees, subjects, 1)
+    assert lost == {}
     assert all(0 < factor.low <= factor.value <= factor.high for factor in factors.values())
     assert set(factors) == {one.name for one in subjects}
 
@@ -80,24 +85,54 @@ def test_a_tree_is_not_asked_for_parameters_at_their_defaults_that_it_may_not_ha
     assert subject.order["parameters"] == {"actors": 2, "rounds": 200, "warmup_rounds": 5}
 
 
-def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path, short):
+def test_a_subject_that_computes_something_else_has_no_verdict_and_the_others_have(tmp_path, short, capsys):
     other = changed(
         ROOT, tmp_path / "other", "workloads/sampling.py", "seed=task.seed + index", "seed=task.seed + index + 1"
     )
-    subjects = list(workload_subjects(["gym_sampling"], ["serial"]))
-    with (
-        side_by_side(str(ROOT), other) as trees,
-        pytest.raises(UsageError, match="serial computes something else than in base"),
-    ):
-        find(trees, subjects, MIN_EFFECT, 3)
+    asked = ["--base", str(ROOT), "--new", str(other), "--kernel", "fan_out", "--workload", "gym_sampling"]
+    asked += ["--backend", "serial", "--trials", "3", "--min-effect", "1"]
+    assert main(asked) == 125
+    fan_out, sampling, conclusion = capsys.readouterr().out.splitlines()
+    assert fan_out.split()[0] != "failed"
+    assert sampling.startswith("other digest  gym_sampling CartPole-v1 serial: it computes something else than in base")
+    assert conclusion.startswith("1 other digest")
 
 
-def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, short, capsys):
+def test_a_tree_that_does_not_run_fails(tmp_path, short, capsys):
     broken = changed(ROOT, tmp_path / "broken", COMPILER, CALL, "        raise RuntimeError('out of order')\n")
     assert main(["--base", str(ROOT), "--new", str(broken), *QUICK]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.splitlines()[-1].startswith("cannot compare: new: ")
+    assert capsys.readouterr().out.startswith("failed        fan_out: ")
+    assert main(["--base", str(broken), "--new", str(ROOT), *QUICK, "--allow", "undecided"]) == 0
+    assert capsys.readouterr().out.startswith("undecided     fan_out: it fails in base: ")
+
+
+REFUSED = "unsupported: no torch"
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "word", "status"),
+    [
+        (REFUSED, REFUSED, "not measured", 2),
+        (REFUSED, "", "not measured", 2),
+        ("", REFUSED, "failed", 2),
+        ("no memory", REFUSED, "failed", 2),
+        ("no memory", "", "undecided", 125),
+        ("no memory", "no memory", "failed", 2),
+    ],
+)
+def test_what_works_in_the_base_has_to_work_on(base, new, word, status, monkeypatch):
+    def run(subjects, *_):
+        return {one.name: Measured(one, failure) for one, failure in zip(subjects, (base, new), strict=True)}
+
+    monkeypatch.setattr(findings.block, "run", run)
+    found = find(Trees(ROOT, ROOT), list(kernel_subjects(["fan_out"])), MIN_EFFECT)
+    assert [one.judgement.value for one in found] == [word]
+    judgements = [one.judgement for one in found]
+    assert judgement.exit_status(judgements) == status
+    # Beside a subject with an answer, what never ran changes nothing.
+    beside = {"not measured": 0}.get(word, status)
+    assert judgement.exit_status([*judgements, Judgement.UNCHANGED]) == beside
+    assert judgement.exit_status([*judgements, Judgement.REGRESSION]) == 1
 
 
 def git(directory, *arguments):
@@ -156,6 +191,29 @@ def test_a_base_that_is_none_and_nothing_to_measure_get_no_verdict(repository, b
     assert capsys.readouterr().err.startswith("cannot compare: ")
     assert main(["--base", base, "--workload", "none", "--kernel", "none"]) == 2
     assert "nothing is left to measure" in capsys.readouterr().err
+
+
+@pytest.mark.slow(reason="git measures two commits of four; `make test` measures one tree")
+def test_git_finds_the_commit_that_made_it_slower(repository, tmp_path):
+    for name in MEASURED:
+        shutil.rmtree(repository / name)
+    slower = slowed(ROOT, tmp_path / "slow", 150)
+    for number, tree in enumerate((ROOT, ROOT, slower, slower, slower)):
+        for name in MEASURED:
+            shutil.copytree(tree / name, repository / name, ignore=NOT_CODE, dirs_exist_ok=True)
+        (repository / "reactorlib" / "number.txt").write_text(str(number))
+        git(repository, "add", ".")
+        git(repository, "commit", "--quiet", "-m", f"number {number}")
+    good = machine.git(repository, "rev-parse", "HEAD~4")
+    git(repository, "bisect", "start", "HEAD", good)
+    command = (sys.executable, "-m", "benchmarks.regress", "--base", good, "--new", str(repository), *QUICK)
+    done = subprocess.run(
+        ["git", "bisect", "run", "env", "-C", str(ROOT), *command],
+        cwd=repository, check=False, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "is the first bad commit" in done.stdout
+    assert "number 2" in done.stdout.partition("is the first bad commit")[2]
 
 
 TURN_NOISE = 0.1  # of a turn's ratio, as seen on two cores with a load of fourteen

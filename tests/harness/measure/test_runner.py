@@ -63,6 +63,23 @@ def test_the_log_of_a_failure_stays_when_the_next_point_succeeds(tmp_path, monke
     assert all(path.name.startswith("gym_sampling-") for path in results.logs.iterdir())
 
 
+def test_a_trial_fails_with_the_copy_by_which_a_run_measures_its_noise(tmp_path, monkeypatch):
+    chosen = runs.grid(backends=("ray-pooled",), trials=1)
+    results = RunDirectory(tmp_path, "a-run", chosen, {}, {"": sys.executable})
+    monkeypatch.setattr(runner.engine, "run", runs.engine(lambda _: 1_000, "ray-pooled again"))
+    runner._run_block(results, next(iter(chosen.blocks())), runner.engine.EFFORT, Silent(), Kept())
+    (record,) = results.trials
+    assert record.status == "its copy, which measures the noise, failed: no memory"
+    assert not list(results.turns)
+
+
+class Silent:
+    """A display of nothing."""
+
+    def trial_begins(self, trial): ...
+    def trial_ends(self, trial, record): ...
+
+
 def test_a_budget_has_every_first_block_and_later_ones_that_end_in_time():
     chosen = runs.grid(trials=2, points=[("gym_sampling", {"actors": actors}) for actors in (2, 3)])
     first, other, *later = chosen.blocks()

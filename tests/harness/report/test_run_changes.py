@@ -81,19 +81,57 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
         ({"chosen": FEWER}, "another grid: backends"),
         ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
         ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
-        ({"change": lambda row: replace(row, digest="other")}, "computes something else"),
-        ({"change": lambda row: row.failed("out of luck") if row.trial == 3 else row}, "trial 3: out of luck"),
         ({"change": lambda row: None if row.trial == 4 else row}, "are missing"),
         ({"change": lambda row: None if row.metric == "peak_rss" else row}, "are missing"),
         ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "a trial of another grid"),
-        ({"change": lambda row: replace(row, digest=row.backend)}, "trials failed"),
-        ({"change": lambda row: row.failed("unsupported: no") if row.backend == "ray-paper" else row}, "unsupported"),
     ],
 )
 def test_runs_that_are_not_alike_or_not_sound_get_no_verdict(harness, base, tmp_path, difference, word):
     new = write(tmp_path / "new", **difference)
     assert word in refused(harness("compare", base, new))
     assert harness("compare", new, base).returncode == 2
+
+
+def of_ray(change):
+    """The change of a row, for Ray's rows."""
+    return {"change": lambda row: change(row) if row.backend == "ray-paper" else row}
+
+
+LOSES = of_ray(lambda row: row.failed("out of luck") if row.trial == 3 else row)
+REFUSES = of_ray(lambda row: row.failed("unsupported: no"))
+DIFFERS = {"change": lambda row: replace(row, digest="other")}
+
+
+@pytest.mark.parametrize(
+    ("difference", "status", "line", "reverse"),
+    [
+        (LOSES, 2, "failed: gym_sampling CartPole-v1, 2 actors: ray-paper: trial 3: out of luck", 125),
+        (REFUSES, 2, "failed: gym_sampling CartPole-v1, 2 actors: ray-paper: unsupported: no; it ran before", 0),
+    ],
+)
+def test_what_cannot_be_compared_is_named_and_the_rest_is_judged(
+    harness, base, tmp_path, difference, status, line, reverse
+):
+    new = write(tmp_path / "new", **difference)
+    done = harness("compare", base, new)
+    told, conclusion = done.stdout.splitlines()
+    assert (done.returncode, told.startswith(line)) == (status, True)
+    assert conclusion == "no regression of more than 7% in 1 ratios"
+    assert harness("compare", new, base).returncode == reverse
+    slow = write(tmp_path / "slow", factors={"reactor-inline": 1.5}, **difference)
+    assert harness("compare", base, slow).returncode == 1
+
+
+def test_a_backend_that_never_runs_here_changes_nothing(harness, tmp_path):
+    base, new = (write(tmp_path / name, **REFUSES) for name in ("base", "new"))
+    done = harness("compare", base, new)
+    assert (done.returncode, done.stdout) == (0, "no regression of more than 7% in 1 ratios\n")
+
+
+def test_nothing_to_compare_but_failures_is_a_failure(harness, base, tmp_path):
+    done = harness("compare", base, write(tmp_path / "new", change=lambda row: row.failed("out of luck")), "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["changes"], len(told["unjudged"])) == (2, [], 3)
 
 
 def test_other_packages_of_any_interpreter_are_compared_and_named(harness, tmp_path):
@@ -137,7 +175,7 @@ def test_truncated_and_foreign_files_get_no_verdict(harness, base, tmp_path, nam
     ("value", "low", "high", "expected"),
     [
         (1.15, 1.05, 1.25, Judgement.REGRESSION),
-        (1.15, 0.99, 1.30, Judgement.UNCERTAIN),
+        (1.15, 0.99, 1.30, Judgement.UNDECIDED),
         (1.09, 1.08, 1.099, Judgement.UNCHANGED),
         (1.0, 0.95, 1.05, Judgement.UNCHANGED),
         (0.8, 0.7, 0.9, Judgement.IMPROVEMENT),
@@ -173,8 +211,18 @@ def test_a_fifth_more_is_found_at_every_point_and_nothing_where_there_is_nothing
     assert {one["judgement"] for one in changes} == {wanted}
 
 
-def test_strictly_what_cannot_be_excluded_has_a_status_of_its_own(harness, base, tmp_path):
+def test_what_is_undecided_or_of_another_digest_may_be_allowed(harness, base, tmp_path):
     new = write(tmp_path / "new", change=noisy(3, 0.2))
-    assert harness("compare", base, new).returncode == 0
-    assert harness("compare", base, new, "--strict").returncode == 3
-    assert harness("compare", base, write(tmp_path / "same"), "--strict").returncode == 0
+    assert harness("compare", base, new).returncode == 125
+    assert harness("compare", base, new, "--allow", "digests").returncode == 125
+    assert harness("compare", base, new, "--allow", "digests,undecided").returncode == 0
+    other = write(tmp_path / "other", **DIFFERS)
+    done = harness("compare", base, other)
+    told = done.stdout.splitlines()
+    assert done.returncode == harness("compare", other, base, "--allow", "undecided").returncode == 125
+    assert len(told) == 3
+    assert all(line.startswith("other digest: gym_sampling CartPole-v1, 2 actors: ") for line in told)
+    assert harness("compare", base, other, "--allow", "digests").returncode == 0
+    refused_word = harness("compare", base, new, "--allow", "all")
+    assert (refused_word.returncode, refused_word.stdout) == (2, "")
+    assert "expected some of undecided, digests" in refused_word.stderr
