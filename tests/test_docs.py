@@ -18,6 +18,7 @@ from rich.console import Console
 import reactorlib
 import reactorlib.gymnasium
 import reactorlib.lf
+from benchmarks.regress.__main__ import options as regress_options
 from harness.cli.commands import COMMANDS, main
 from harness.cli.options import parser
 from harness.report import published
