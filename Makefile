@@ -1,5 +1,8 @@
 # Everything runs inside .venv, which the first target that needs it creates. `make help` lists the targets.
 
+# A value as one word of the shell.
+quoted = '$(subst ','\'',$(1))'
+
 PYTHON ?= python3
 VENV ?= .venv
 PRESET ?= quick
@@ -17,12 +20,10 @@ BIN := $(VENV)/bin
 MEASURES := $(VENV)/.measures
 STAMP := $(VENV)/.installed
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-FROM := $(INDEX) $(if $(WHEELS),--no-index --find-links $(abspath $(WHEELS)))
+FROM := $(INDEX) $(if $(WHEELS),--no-index --find-links $(call quoted,$(WHEELS)))
 # The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
-# A value as one word of the shell.
-quoted = '$(subst ','\'',$(1))'
 results = $(if $(RESULTS),$(call quoted,$(RESULTS)))
 HARNESS := $(BIN)/python -m harness
 
@@ -82,7 +83,7 @@ develop: $(STAMP)  ## install what the tests, the linters and the site need as w
 
 wheelhouse: $(BIN)/python  ## fetch into WHEELS=directory what `make install WHEELS=directory` needs on a machine without a network
 	@[ -n "$(WHEELS)" ] || { echo "name the directory for the wheels: make wheelhouse WHEELS=../wheels" >&2; exit 2; }
-	@$(BIN)/python tools/install.py --collect $(WHEELS) $(INDEX)
+	@$(BIN)/python tools/install.py --collect $(call quoted,$(WHEELS)) $(INDEX)
 
 install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
 
@@ -105,7 +106,7 @@ kernel-claims: $(MEASURES)  ## measure what the kernel claims, each line with it
 	$(BIN)/python -m benchmarks.kernel_claims
 
 regress: $(MEASURES)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
-	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(call quoted,$(BASE))) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
+	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(call quoted,$(BASE))) $(if $(MIN_EFFECT),--min-effect $(call quoted,$(MIN_EFFECT)))
 
 ray-options: $(MEASURES)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes
 	$(BIN)/python -m benchmarks.ray_options

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import reactorlib
 from harness.errors import UsageError
-from harness.plan.grid import LONGEST_S, MOST_TRIALS
+from harness.plan.grid import LONGEST_S, MOST_TRIALS, SCHEMA
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
 from harness.report.export import EXPORTS
@@ -49,6 +50,8 @@ def parser(commands: Mapping[str, Callable[[argparse.Namespace, Sequence[str]], 
     raw = argparse.RawDescriptionHelpFormatter
     texts = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
     made = _Parser(prog="python -m harness", formatter_class=raw, **texts.pop("harness"))
+    version = f"reactorlib {reactorlib.__version__}, files of schema {SCHEMA}"
+    made.add_argument("--version", action="version", version=version)
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     shared = texts.pop("options")
     for name, own in texts.items():

@@ -1,6 +1,7 @@
 """The command `run`: its plan, its progress and its end."""
 
 import argparse
+import errno
 import itertools
 import math
 import os
@@ -67,8 +68,13 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             budget_s = _predict(opened, parsed.time_limit, budget_s, console)
             with progress.Display(console, todo, expected, budget_s) as display:
                 runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
-        except (KeyboardInterrupt, Terminated) as error:
+        except (KeyboardInterrupt, Terminated, OSError) as error:
             command = terminal.command("run", "--output", opened.path, "--resume")
+            if isinstance(error, OSError):
+                if error.errno != errno.ENOSPC:
+                    raise
+                full = f"{opened.path}: {error.strerror}; what was measured before is kept"
+                raise UsageError(f"{full}; once there is room, complete the run: {command}") from None
             error.add_note(f"with {_expected(opened.missing(), budget_s)} left; to complete them: {command}")
             raise
         return _conclude(opened, console)

@@ -1,7 +1,10 @@
 """A report as Markdown."""
 
+import os
 from collections.abc import Iterable
 from html import escape
+from pathlib import Path
+from urllib.parse import quote
 
 from harness.report import paper_claims, report_tables, run_answer
 from harness.report.summary import Summary
@@ -28,6 +31,12 @@ def to_markdown(summary: Summary) -> str:
 def markdown_text(text: str) -> str:
     """Text from a file that a page shows letter by letter: no tag, no link, no end of a line or of a cell."""
     return escape(" ".join(text.split()), quote=False).replace("](", "]\\(").replace("|", "\\|")
+
+
+def markdown_link(text: str, target: Path, base: Path) -> str:
+    """A link from a page in the directory `base` to a file, whatever its name."""
+    shown = markdown_text(text).replace("[", "\\[").replace("]", "\\]")
+    return f"[{shown}]({quote(os.path.relpath(target, base))})"
 
 
 def markdown_list(lines: Iterable[str]) -> str:

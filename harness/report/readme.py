@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.report import contributed, paper_claims, readme_claims, report_tables, run_answer, study_tables, threads
 from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
-from harness.report.markdown import markdown_list, markdown_table, markdown_text
+from harness.report.markdown import markdown_link, markdown_list, markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, Summary, in_order
 from harness.report.text_table import NOTHING, TextTable, explanation
@@ -195,7 +195,7 @@ def _page(*parts: str) -> str:
 def _source(base: Path, *runs: Summary) -> str:
     """Where all numbers are, and on which machine they were measured."""
     return " ".join(
-        f"[All numbers]({os.path.relpath(run.path, base)}/report.md), measured on: "
+        f"{markdown_link('All numbers', run.path / 'report.md', base)}, measured on: "
         + markdown_text(f"{report_tables.context(run)[1]}.{_doubts(run)}")
         for run in runs
     )
@@ -206,7 +206,8 @@ def _doubts(summary: Summary) -> str:
 
 
 def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> str:
-    return f"![{figure_catalogue.FIGURES[name][0]}]({os.path.relpath(drawn[name], base)})" if name in drawn else ""
+    caption = figure_catalogue.FIGURES[name][0]
+    return f"!{markdown_link(caption, drawn[name], base)}" if name in drawn else ""
 
 
 def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
@@ -227,9 +228,9 @@ def contributions(
     """The speed-up by cores of all contributed files."""
     if not found:
         return "No file yet.\n"
-    picture = f"![{contributed.CAPTION}]({os.path.relpath(drawn, base)})" if drawn else ""
+    picture = f"!{markdown_link(contributed.CAPTION, drawn, base)}" if drawn else ""
     files = ", ".join(
-        f"[{path.stem}]({os.path.relpath(path, base)}) (commit {markdown_text(one.commit[:12])})"
+        f"{markdown_link(path.stem, path, base)} (commit {markdown_text(one.commit[:12])})"
         for path, one in found.items()
     )
     words = f"{contributed.EXPLAINED} Files: {files}. Made by `make readme`."

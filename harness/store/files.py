@@ -63,5 +63,7 @@ def read_json(path: Path, kind: Any, remedy: str) -> dict[str, Any]:
 def explained(error: msgspec.DecodeError) -> tuple[str, str]:
     """The place in a document, such as `points[0].trials`, and the fault there."""
     reason, _, place = str(error).partition(" - at `$")
+    if "..." in place:  # a path through mappings, whose keys it does not name
+        place = ""
     reason = re.sub(r"`(.*?)`", r"\1", reason)
     return place.strip("`."), reason[:1].lower() + reason[1:]

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import reactorlib
 from harness.cli.commands import main
 from harness.cli.run_command import end_on_signals
+from harness.plan.grid import SCHEMA
 from harness.report.figures import figure_catalogue
 from harness.store.trial_records import TRIALS
 from tests.reactorlib.scripts import ROOT, python
@@ -197,6 +199,12 @@ def test_a_reader_that_leaves_early_is_a_status_without_words(fake):
             [sys.executable, "-m", "harness", "list"], stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False
         )
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_the_version_is_that_of_the_package_and_of_the_files(capsys):
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"reactorlib {reactorlib.__version__}, files of schema {SCHEMA}\n"
 
 
 def test_output_that_is_lost_is_one_line(fake):

@@ -1,6 +1,8 @@
 """A run that was interrupted or has failed trials is completed, and trials are added."""
 
+import errno
 import json
+import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ import psutil
 import pytest
 
 from harness.store.recorded_turns import TURNS
+from harness.store.run_directory import RunDirectory
 from harness.store.status import OK
 from harness.store.trial_records import TRIALS
 from tests.harness.measure.fake_run import LIMIT_S, METRICS, ONE, SLOW, TWO, alive, rows_of, statuses, wait_until
@@ -47,6 +50,25 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
     keys = [row.key for row in rows_of("out")]
     assert len(keys) == len(set(keys)) == 2 * 2 * len(METRICS)
     assert len({row.digest for row in rows_of("out")}) == 1
+
+
+def test_a_full_disk_ends_a_run_in_one_line_that_completes_it(harness, monkeypatch):
+    add, full = RunDirectory.add, [False, True]
+
+    def fill(self, records, turns):
+        if full.pop(0):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/turns.csv.gz")
+        add(self, records, turns)
+
+    monkeypatch.setattr(RunDirectory, "add", fill)
+    done = harness("run", *TWO, "--trials", "2", "--output", "out")
+    assert done.returncode == 2
+    assert done.stderr.count("harness: ") == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("harness: out: No space left on device; what was measured before is kept; once there is ")
+    assert last.endswith("-m harness run --output out --resume")
+    monkeypatch.setattr(RunDirectory, "add", add)
+    assert harness("run", "--output", "out", "--resume").returncode == 0
 
 
 @pytest.mark.slow(reason="a run and its completion; `make test` completes an interrupted run")

@@ -1,8 +1,11 @@
 """The text that the report writes into README and the pages."""
 
 import re
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from markdown_it import MarkdownIt
 
 from harness.errors import UsageError
 from harness.report import markdown, readme, readme_claims, run_answer
@@ -100,3 +103,14 @@ def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
         for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
             (width,) = {line.replace("\\|", "").count("|") for line in table.splitlines()}
             assert width > 2
+
+
+@pytest.mark.parametrize(
+    "name", ["plain.json", "my run (1).json", "a[b](c)#d?e.json", "<img src=x onerror=alert(1)>.json"]
+)
+def test_a_link_leads_to_a_file_of_any_name(name):
+    link = markdown.markdown_link(name.removesuffix(".json"), Path("/pages/results", name), Path("/pages/docs"))
+    (line,) = (one for one in MarkdownIt().parse(f"see {link} there") if one.type == "inline")
+    _, opened, *shown, _, _ = line.children
+    assert unquote(opened.attrs["href"]) == f"../results/{name}"
+    assert "".join(one.content for one in shown) == name.removesuffix(".json")

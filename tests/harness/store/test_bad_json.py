@@ -85,3 +85,8 @@ def test_what_is_wrong_is_told_with_its_place(ask, command, name, change, messag
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     done = ask(command, name)
     assert message in done.stderr
+
+
+def test_a_number_that_is_too_large_is_named_without_a_path_that_names_nothing(ask):
+    (ask.path / machine.FILE_NAME).write_text('{"interpreters": {"": {"packages": {"a": [1e400]}}}}')
+    assert "machine.json: broken (number out of range)" in ask("report", machine.FILE_NAME).stderr
