@@ -156,7 +156,7 @@ class _Check:
             self._same(name, attrgetter(name))
 
     def _both(self, what: str, act: Act) -> tuple[Any, Any]:
-        """What it returns, and what its twin returns: None where both raise the same."""
+        """The result of the call, and that of the twin: None where both raise the same."""
         expected, failed = _outcome(act, self.twin)
         got, error = _outcome(act, self.env)
         self._raises(what, error, failed)
@@ -235,9 +235,6 @@ class _Check:
     def _each(self) -> None:
         """The values for each environment: seeds, attributes, results of calls."""
         n = self.env.num_envs
-        for wrong in (n - 1, n + 1):
-            self._same(f"a list of {wrong} seeds for {n} environments", lambda env: env.reset(seed=[1] * wrong))  # noqa: B023
-            self._same(f"set_attr with {wrong} values for {n} environments", lambda env: env.set_attr("x", [1] * wrong))  # noqa: B023
         self._same("get_attr('render_mode')", lambda env: env.get_attr("render_mode"))
         for values in (list(range(n)), "one for all"):
             self._both("set_attr", lambda env: env.set_attr("attribute_of_check", values))  # noqa: B023
@@ -245,6 +242,9 @@ class _Check:
         self._same("np_random_seed", attrgetter("np_random_seed"))
         self._same("np_random", lambda env: [one.bit_generator.state for one in env.np_random])
         self._same("call('has_wrapper_attr')", lambda env: env.call("has_wrapper_attr", "render_mode"))
+        for wrong in (n - 1, n + 1):
+            self._same(f"a list of {wrong} seeds for {n} environments", lambda env: env.reset(seed=[1] * wrong))  # noqa: B023
+            self._same(f"set_attr with {wrong} values for {n} environments", lambda env: env.set_attr("x", [1] * wrong))  # noqa: B023
 
     def _lasting(self) -> None:
         for what, got, copy in self.kept:
