@@ -6,11 +6,11 @@ An object that serves as several environments of a vector would have a copy in e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import singledispatch
+from functools import partial, singledispatch
+from secrets import token_hex
 from typing import Any
-from weakref import ref
 
-Known = Callable[[], Any]  # a weak reference to an environment: None once nobody has it
+PLACES = "_reactorlib_places"  # an attribute of each environment
 
 
 class SameEnvironmentError(ValueError):
@@ -32,19 +32,25 @@ def bare(env: Any) -> Any:
     return env.unwrapped
 
 
-def known(env: Any) -> Known:
-    """A weak reference to an environment. A function that returns it again keeps it alive."""
-    return ref(bare(env))
+class _Places(dict[str, int]):
+    """The number of an environment in each vector that has it. Processes that get the environment get this with it."""
+
+    def __deepcopy__(self, memo: Any) -> _Places:
+        return _Places()  # a copy in the same process is another environment
 
 
-def unknown() -> None:
-    """The weak reference of a process that does not have the environment."""
+def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
+    """The functions of a vector. One that gives the environment of another raises SameEnvironmentError."""
+    vector = token_hex(8)
+    return [partial(_placed, make, vector, number) for number, make in enumerate(env_fns)]
 
 
-def check_distinct(envs: Sequence[Any]) -> None:
-    """Raise SameEnvironmentError if two of these bare environments are one object."""
-    if len({id(env) for env in envs}) < len(envs):
+def _placed(make: Callable[[], Any], vector: str, number: int) -> Any:
+    env = make()
+    places = vars(bare(env)).setdefault(PLACES, _Places())
+    if places.setdefault(vector, number) != number:
         raise SameEnvironmentError
+    return env
 
 
 def numbers_of(environments: Sequence[int]) -> str:

@@ -23,7 +23,7 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 
 from reactorlib import ExecutorName, RunError
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
-from reactorlib.gymnasium.identity import known
+from reactorlib.gymnasium.identity import distinct
 from reactorlib.gymnasium.isolation import Isolate, apart
 from reactorlib.gymnasium.saving import Journal, opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
@@ -103,13 +103,13 @@ class ReactorVectorEnv(CalledVectorEnv):
         self._state, self._was_reset = AsyncState.DEFAULT, False
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
-        with closing(env_fns[0]()) as env:
+        make = distinct(env_fns)
+        with closing(make[0]()) as env:
             self._learn_spaces(env)
             found = chosen(env, n, executor, workers, caller_steps, method, max_concurrency)
-            self._first = known(env)
-            del env  # nobody has it but a function that returns it again
+        del env  # no worker needs it
         self.plan, method, caller_steps = found
-        self._open(self.plan, method, caller_steps)
+        self._open(make, self.plan, method, caller_steps)
 
     def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment. Raises ValueError or TypeError for an unknown mode."""
@@ -133,15 +133,14 @@ class ReactorVectorEnv(CalledVectorEnv):
         else:
             raise ValueError(f"`observation_mode` must be 'same', 'different' or a tuple of two spaces, got {mode!r}")
 
-    def _open(self, plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
+    def _open(self, make: list[Any], plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
         bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
-        make, mode = [*self.env_fns], self.autoreset_mode
-        setup = Setup(make, bounds, layout, mode, os.getpid(), forked, apart, share, self._first)
+        setup = Setup(make, bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
         self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
