@@ -24,7 +24,7 @@ from reactorlib.gymnasium.identity import distinct
 from reactorlib.gymnasium.pool.batch_order import BatchOrder, LogicalOrder, check_order, checked_durations
 from reactorlib.gymnasium.pool.member import Member, Part
 from reactorlib.gymnasium.pool.record import PoolRecorder, PoolReplayer, StrPath
-from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib.gymnasium.saving import opened, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.vector import EnvironmentTimeoutError, joined, merged, rows_of
 from reactorlib.transport.waiting import Spinner
@@ -320,7 +320,7 @@ class ReactorPool(CalledVectorEnv):
         self._assert_is_running()
         if not self._failed:
             self._assert_nothing_pends("restore")
-        saved = opened_for(self, state)
+        saved = opened(state, self)
         if saved.pool is None:
             raise ValueError("the state is of a ReactorVectorEnv")
         self._order.restore(saved.pool.order, state)

@@ -25,7 +25,7 @@ from reactorlib import ExecutorName, RunError
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import distinct
 from reactorlib.gymnasium.isolation import Isolate, apart
-from reactorlib.gymnasium.saving import Journal, opened_for, restore, save
+from reactorlib.gymnasium.saving import Journal, opened, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.vector.infos import Info, merged
@@ -331,7 +331,7 @@ class ReactorVectorEnv(CalledVectorEnv):
         Raises ResumeError where an environment does not come to its state: reset, or restore another state.
         """
         self._assert_may("restore")
-        saved = opened_for(self, state)
+        saved = opened(state, self)
         if saved.pool is not None and saved.pool.pending.any():
             raise ValueError("the state is of a ReactorPool with environments that were sent to")
         restore(self, [self._groups], saved)
