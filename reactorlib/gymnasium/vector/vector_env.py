@@ -175,9 +175,8 @@ class ReactorVectorEnv(CalledVectorEnv):
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset; see `reset_wait`."""
-        self._assert_is_running()
+        self._assert_may("reset_async")
         seeds = seeds_of(seed, self.num_envs, self.seeds)
-        self._assert_nothing_pends("reset_async")
         mask = None
         if options is not None and "reset_mask" in options:
             options = dict(options)
@@ -283,10 +282,9 @@ class ReactorVectorEnv(CalledVectorEnv):
 
     def call_async(self, name: str, /, *args: Any, **kwargs: Any) -> None:
         """Begin to call; see `call_wait`."""
-        self._assert_is_running()
+        self._assert_may("call_async")
         if name in NOT_CALLED:
             raise ValueError(f"`call` does not call `{name}`: use `{name}` of the vector environment")
-        self._assert_nothing_pends("call_async")
         self._begin_call(name, self._copies((args, kwargs)))
 
     def _begin_call(self, name: str, arguments: list[Any]) -> None:
@@ -314,9 +312,8 @@ class ReactorVectorEnv(CalledVectorEnv):
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
-        self._assert_is_running()
+        self._assert_may("set_attr")
         each = self._one_each(values)
-        self._assert_nothing_pends("set_attr")
         self._begin_call("set_wrapper_attr", [((name, value), {}) for value in each])
         self.call_wait()
 
@@ -342,17 +339,14 @@ class ReactorVectorEnv(CalledVectorEnv):
             when = "a call to `close()`" if self.closed else "an error ended it"
             raise ClosedEnvironmentError(f"Trying to operate on `{type(self).__name__}`, after {when}.")
 
-    def _assert_nothing_pends(self, name: str) -> None:
+    def _assert_may(self, name: str) -> None:
+        """Raise ClosedEnvironmentError or AlreadyPendingCallError if this cannot be called now."""
+        self._assert_is_running()
         if self._state is not AsyncState.DEFAULT:
             pending = str(self._state.value)
             raise AlreadyPendingCallError(
                 f"Calling `{name}` while waiting for a pending call to `{pending}` to complete.", pending
             )
-
-    def _assert_may(self, name: str) -> None:
-        """Raise ClosedEnvironmentError or AlreadyPendingCallError if this cannot be called now."""
-        self._assert_is_running()
-        self._assert_nothing_pends(name)
 
     def _wait(self, state: AsyncState, timeout: float | None) -> list[Any]:
         self._assert_is_running()
