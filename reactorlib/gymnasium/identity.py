@@ -1,4 +1,4 @@
-"""The identity of environments: numbers in errors, objects without wrappers, and the check that no two are the same.
+"""The identity of environments: numbers in errors, and the check that no two are the same.
 
 An object that serves as several environments of a vector would have a copy in each process.
 """
@@ -6,7 +6,7 @@ An object that serves as several environments of a vector would have a copy in e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, singledispatch
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -26,12 +26,6 @@ class SameEnvironmentError(ValueError):
         return SameEnvironmentError, ()
 
 
-@singledispatch
-def bare(env: Any) -> Any:
-    """The environment without its wrappers."""
-    return env.unwrapped
-
-
 class _Places(dict[str, int]):
     """The number of an environment in each vector that has it. Processes that get the environment get this with it."""
 
@@ -47,7 +41,7 @@ def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
 
 def _placed(make: Callable[[], Any], vector: str, number: int) -> Any:
     env = make()
-    places = vars(bare(env)).setdefault(PLACES, _Places())
+    places = vars(env.unwrapped).setdefault(PLACES, _Places())
     if places.setdefault(vector, number) != number:
         raise SameEnvironmentError
     return env
