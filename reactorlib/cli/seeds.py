@@ -25,7 +25,9 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 from reactorlib.cli.output import Result, UsageError
 from reactorlib.cli.target import count_option, option
@@ -46,37 +48,42 @@ ARGUMENTS = [
 
 
 def run(options: argparse.Namespace) -> Result:
-    """Compare the runs."""
-    from reactorlib.gymnasium.seeding import overlaps  # for this command only, as it needs Gymnasium
+    """Compare the runs, or the env runners of RLlib, of each run and of different ones."""
+    from reactorlib.gymnasium.seeding import seeds_of  # for this command only, as it needs Gymnasium
 
-    seeds, envs = options.seeds, options.envs
+    seeds, envs, runners = options.seeds, options.envs, options.runners
     if min(seeds) < 0:
         raise UsageError(f"a seed is not negative, got {min(seeds)}")
+    record = {"seeds": seeds, "envs": envs, "rule": options.rule}
     if options.rule == "rllib":
-        return _of_runners(seeds, envs, options.runners)
-    if options.runners > 1:
+        first = {f"runner {w} of seed {seed}": seed + w for seed in seeds for w in range(1, runners + 1)}
+        found = overlaps([(name, seeds_of(seed, envs)) for name, seed in first.items()])
+        record["runners"] = runners
+        what, who, remedy = "", "runners", "without a seed in its config, runners share nothing"
+    elif runners > 1:
         raise UsageError("--runners needs --rule rllib")
-    rule = "spawn" if options.rule == "spawn" else "consecutive"
-    found = [*overlaps(seeds, envs, rule)]
-    lines = [f"seeds {one} and {other} share {streams} of {envs} streams" for one, other, streams in found[:_MOST]]
+    else:
+        rule = "spawn" if options.rule == "spawn" else "consecutive"
+        found = overlaps([(seed, seeds_of(seed, envs, rule)) for seed in seeds])
+        apart = " ".join(str(min(seeds) + place * envs) for place in range(len(seeds)))
+        what, who, remedy = "seeds ", "runs", f'use seeds="spawn", or the seeds {apart}'
+    lines = ["{what}{one} and {other} share {streams} of {envs} streams".format(**pair, what=what, envs=envs)
+             for pair in found[:_MOST]]  # fmt: skip
     if len(found) > _MOST:
         lines.append(f"and {len(found) - _MOST} more pairs")
-    apart = " ".join(str(min(seeds) + place * envs) for place in range(len(seeds)))
-    lines.append(f'warning: use seeds="spawn", or the seeds {apart}' if found else "no two runs share a stream")
-    record = {"seeds": seeds, "envs": envs, "rule": options.rule, "overlaps": [one._asdict() for one in found]}
-    return Result(record, "\n".join(lines), failed=bool(found))
+    lines.append(f"warning: {remedy}" if found else f"no two {who} share a stream")
+    return Result({**record, "overlaps": found}, "\n".join(lines), failed=bool(found))
 
 
-def _of_runners(seeds: list[int], envs: int, runners: int) -> Result:
-    """Compare the env runners of RLlib, of each run and of different ones."""
-    first = {f"runner {w} of seed {seed}": seed + w for seed in seeds for w in range(1, runners + 1)}
-    found = [(one, other, envs - abs(first[one] - first[other])) for one, other in combinations(first, 2)]
-    found = [(one, other, streams) for one, other, streams in found if streams > 0]
-    lines = [f"{one} and {other} share {streams} of {envs} streams" for one, other, streams in found[:_MOST]]
-    if len(found) > _MOST:
-        lines.append(f"and {len(found) - _MOST} more pairs")
-    lines.append("warning: without a seed in its config, runners share nothing" if found
-                 else "no two runners share a stream")  # fmt: skip
-    overlaps = [{"one": one, "other": other, "streams": streams} for one, other, streams in found]
-    record = {"seeds": seeds, "envs": envs, "rule": "rllib", "runners": runners, "overlaps": overlaps}
-    return Result(record, "\n".join(lines), failed=bool(found))
+def overlaps(runs: Sequence[tuple[Any, Sequence[int]]]) -> list[dict[str, Any]]:
+    """The pairs of named runs of which environments share a seed, with the number of these streams.
+
+    >>> overlaps([("a", [0, 1, 2]), ("b", [1, 2, 3]), ("c", [4])])
+    [{'one': 'a', 'other': 'b', 'streams': 2}]
+    """
+    known = [(name, {*seeds}) for name, seeds in runs]
+    return [
+        {"one": one, "other": other, "streams": len(mine & theirs)}
+        for (one, mine), (other, theirs) in combinations(known, 2)
+        if mine & theirs
+    ]

@@ -1,4 +1,4 @@
-"""The identity of environments: numbers in errors, objects without wrappers, and the check that no two are the same.
+"""The identity of environments: numbers in errors, and the check that no two are the same.
 
 An object that serves as several environments of a vector would have a copy in each process.
 """
@@ -6,11 +6,11 @@ An object that serves as several environments of a vector would have a copy in e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import singledispatch
+from functools import partial
+from secrets import token_hex
 from typing import Any
-from weakref import ref
 
-Known = Callable[[], Any]  # a weak reference to an environment: None once nobody has it
+PLACES = "_reactorlib_places"  # an attribute of each environment
 
 
 class SameEnvironmentError(ValueError):
@@ -26,25 +26,25 @@ class SameEnvironmentError(ValueError):
         return SameEnvironmentError, ()
 
 
-@singledispatch
-def bare(env: Any) -> Any:
-    """The environment without its wrappers."""
-    return env.unwrapped
+class _Places(dict[str, int]):
+    """The number of an environment in each vector that has it. Processes that get the environment get this with it."""
+
+    def __deepcopy__(self, memo: Any) -> _Places:
+        return _Places()  # a copy in the same process is another environment
 
 
-def known(env: Any) -> Known:
-    """A weak reference to an environment. A function that returns it again keeps it alive."""
-    return ref(bare(env))
+def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
+    """The functions of a vector. One that gives the environment of another raises SameEnvironmentError."""
+    vector = token_hex(8)
+    return [partial(_placed, make, vector, number) for number, make in enumerate(env_fns)]
 
 
-def unknown() -> None:
-    """The weak reference of a process that does not have the environment."""
-
-
-def check_distinct(envs: Sequence[Any]) -> None:
-    """Raise SameEnvironmentError if two of these bare environments are one object."""
-    if len({id(env) for env in envs}) < len(envs):
+def _placed(make: Callable[[], Any], vector: str, number: int) -> Any:
+    env = make()
+    places = vars(env.unwrapped).setdefault(PLACES, _Places())
+    if places.setdefault(vector, number) != number:
         raise SameEnvironmentError
+    return env
 
 
 def numbers_of(environments: Sequence[int]) -> str:

@@ -12,7 +12,6 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
-from reactorlib.gymnasium.identity import bare
 from reactorlib.gymnasium.vector import Info, ListedVectorEnv, is_plain, merged, reshaped
 
 
@@ -41,14 +40,15 @@ class ReactorAgentsVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset all environments, environment i with seed + i: observations and infos."""
         stacked, said = self.vector.reset(seed=seed, options=options)
-        return self._rows(stacked["observations"]), self._infos(stacked, said)
+        rows = self._rows(stacked)
+        return rows["observations"], self._infos(rows, said)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
         stacked, *_, said = self.vector.step(reshaped(actions, 1, (self.vector.num_envs, len(self.agents))))
-        observations, rewards = self._rows(stacked["observations"]), self._rows(stacked["rewards"])
-        ends = [self._rows(stacked[key]).astype(np.bool_) for key in ("terminations", "truncations")]
-        return observations, rewards, *ends, self._infos(stacked, said)
+        rows = self._rows(stacked)
+        ends = [rows[key].astype(np.bool_) for key in ("terminations", "truncations")]
+        return rows["observations"], rows["rewards"], *ends, self._infos(rows, said)
 
     def render(self) -> tuple[Any, ...]:
         """The picture of each environment."""
@@ -61,10 +61,10 @@ class ReactorAgentsVectorEnv(VectorEnv[Any, Any, Any]):
     def _rows(self, stacked: Any) -> Any:
         return reshaped(stacked, 2, (self.num_envs,))
 
-    def _infos(self, stacked: Any, said: Any) -> dict[str, Any]:
+    def _infos(self, rows: Any, said: Any) -> dict[str, Any]:
         count = len(self.agents)
         infos: list[Info] = [(env * count + at, info, None) for env, each, _ in said for at, info in each.items()]
-        active = self._rows(stacked["active"]).astype(np.bool_)
+        active = rows["active"].astype(np.bool_)
         return {**merged(infos, self.num_envs), "active": active, "_active": np.ones(self.num_envs, np.bool_)}
 
 
@@ -90,6 +90,10 @@ class _Stacked(gymnasium.Env[Any, Any]):
             {"observations": batch_space(self.space, n), "rewards": rewards, **columns}
         )
         (self._nothing,) = iterate(batch_space(self.space, 1), create_empty_array(self.space, 1, np.zeros))
+
+    @property
+    def unwrapped(self) -> Any:
+        return getattr(self.env, "unwrapped", self.env)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         observations, infos = self.env.reset(seed=seed, options=options)
@@ -119,8 +123,3 @@ class _Stacked(gymnasium.Env[Any, Any]):
 
     def close(self) -> None:
         self.env.close()
-
-
-@bare.register
-def _(env: _Stacked) -> Any:
-    return getattr(env.env, "unwrapped", env.env)

@@ -1,10 +1,8 @@
-"""Which seed each environment of a vector gets, and which of them two runs share."""
+"""The seed that each environment of a vector gets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -44,23 +42,3 @@ def _spawned(seed: int, n: int) -> list[int]:
     for child in np.random.SeedSequence(seed).spawn(n):
         found[next(word for word in child.generate_state(_WORDS).tolist() if word not in found)] = None
     return [*found]
-
-
-class Overlap(NamedTuple):
-    """Two runs, by their seeds, of which `streams` environments have the seed of one in the other."""
-
-    one: int
-    other: int
-    streams: int
-
-
-def overlaps(seeds: Sequence[int], envs: int, rule: str) -> Iterator[Overlap]:
-    """The pairs of runs of an experiment that share streams, where each has `envs` environments.
-
-    >>> [*overlaps([0, 1, 100], 16, "consecutive")]
-    [Overlap(one=0, other=1, streams=15)]
-    """
-    streams = [(seed, set(seeds_of(seed, envs, rule))) for seed in seeds]
-    for (one, mine), (other, theirs) in combinations(streams, 2):
-        if mine & theirs:
-            yield Overlap(one, other, len(mine & theirs))

@@ -9,18 +9,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from reactorlib.gymnasium.contract.probes import PROBES, TWINS
 from reactorlib.gymnasium.isolation import check_isolation
 
 Make = Callable[[], Any]
+Act = Callable[[Any], Any]  # on an environment
 ALONE_S = 30.0  # for the check of the environment itself
 RESET, STEP = ("observations", "infos"), ("observations", "rewards", "terminations", "truncations", "infos")  # results
 
@@ -72,9 +73,8 @@ def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: i
             env_fns = [partial(probe, number) for number in range(3)]
             alike = [partial(TWINS.get(name, probe), number) for number in range(3)]
             env, error = _outcome(partial(make_vector, autoreset_mode=mode), env_fns)
-            found = (
-                [f"it cannot be made: {_words(error)}"] if error else find_faults(env, alike, steps=steps, seed=seed)
-            )
+            cannot = [f"it cannot be made: {_words(error)}"]
+            found = cannot if error else find_faults(env, alike, steps=steps, seed=seed)
             faults += [f"{name}, {mode.value}: {fault}" for fault in found]
     return faults
 
@@ -102,11 +102,13 @@ def _functions_of(env: Any) -> list[Make]:
     return [lambda: gymnasium.make(env.spec.id, **arguments)] * env.num_envs
 
 
-class _Stop(Exception):  # noqa: N818  # ends the check, whose faults are known
-    """The check ends here, as later results would follow from the fault that was found."""
+class _Stop(Exception):  # noqa: N818  # ends a part of the check, whose faults are known
+    """Later results would follow from the fault that was found."""
 
 
 class _Check:
+    """Does the same with a vector environment and its twin, a SyncVectorEnv, and keeps what differs."""
+
     def __init__(self, env: Any, env_fns: Sequence[Make], steps: int, seed: int) -> None:
         self.env, self.steps, self.seed = env, steps, seed
         self.faults: list[str] = []
@@ -117,78 +119,87 @@ class _Check:
         self.kept: list[tuple[str, Any, Any]] = []  # a result, and a copy made at once
 
     def run(self) -> None:
-        """All checks, until one finds what makes the others meaningless."""
+        """All checks: the calls, until one finds what makes the others meaningless, and what remains of them."""
         self.twin.action_space.seed(self.seed)
-        with suppress(_Stop):
-            self._attributes()
-            self._reset("reset(seed)", seed=self.seed)
-            self._walk("step")
-            self._reset("reset(list of seeds)", seed=[self.seed + 7 * n for n in range(self.env.num_envs)])
-            self._walk("step after a list of seeds", self.steps // 4)
-            self._until_an_end()
-            self._reset("reset() in the middle of an end", seed=self.seed + 1)
-            self._walk("step after reset() in the middle of an end", 5)
-            if self.mode is AutoresetMode.DISABLED:
-                self._masks()
-            self._refusals()
-            self._calls()
-        self._lasting()
-        self._closing()
+        for part in (self._calls, self._lasting, self._closing):
+            with suppress(_Stop):
+                part()
 
     def fault(self, text: str) -> None:
         if text not in self.faults:
             self.faults.append(text)
 
+    def _calls(self) -> None:
+        n, seed = self.env.num_envs, self.seed
+        self._attributes()
+        self._reset("reset(seed)", seed=seed)
+        self._walk("step", self.steps)
+        self._reset("reset(list of seeds)", seed=[seed + 7 * number for number in range(n)])
+        self._walk("step after a list of seeds", self.steps // 4)
+        self._walk("step", 10 * self.steps, to_an_end=True)
+        self._reset("reset() in the middle of an end", seed=seed + 1)
+        self._walk("step after reset() in the middle of an end", 5)
+        if self.mode is AutoresetMode.DISABLED:
+            self._masks()
+        if hasattr(self.env, "step_async"):
+            self._halves("reset", RESET, seed=seed)
+            self._halves("step", STEP, actions=self.twin.action_space.sample())
+        self._each()
+
     def _attributes(self) -> None:
-        env, twin = self.env, self.twin
-        if not isinstance(env, VectorEnv):
-            self.fault(f"it is no gymnasium.vector.VectorEnv but a {type(env).__name__}")
+        if not isinstance(self.env, VectorEnv):
+            self.fault(f"it is no gymnasium.vector.VectorEnv but a {type(self.env).__name__}")
         if not isinstance(self.mode, AutoresetMode):
             self.fault(f"metadata['autoreset_mode'] is {self.mode!r}, no AutoresetMode")
         for name in ("num_envs", "single_observation_space", "single_action_space", "observation_space", "action_space",
-                     "render_mode"):  # fmt: skip
-            got, expected = getattr(env, name, None), getattr(twin, name)
-            if type(got) is not type(expected) or got != expected:
-                self.fault(f"{name} is {got!r}, SyncVectorEnv's is {expected!r}")
-        if getattr(env, "observation_mode", "same") == "same" and env.observation_space != batch_space(
-            env.single_observation_space, env.num_envs
-        ):
-            self.fault("observation_space is not the batch of single_observation_space")
-        if env.closed:
-            self.fault("closed is True before close()")
+                     "render_mode", "closed"):  # fmt: skip
+            self._same(name, attrgetter(name))
 
-    def _both(self, what: str, act: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """The results of both. Where only one raises, it is a fault and the end of the check."""
+    def _both(self, what: str, act: Act) -> tuple[Any, Any]:
+        """The result of the call, and that of the twin: None where both raise the same."""
         expected, failed = _outcome(act, self.twin)
         got, error = _outcome(act, self.env)
-        if failed is None and error is None:
-            return got, expected
-        if failed is None or not isinstance(error, type(failed)):
-            passes = "passes" if error is None else f"raises {_words(error)}"
-            self.fault(f"{what} {passes}" + (f", SyncVectorEnv raises {_words(failed)}" if failed else ""))
+        self._raises(what, error, failed)
+        return got, expected
+
+    def _raises(self, what: str, error: Exception | None, expected: Exception | None) -> None:
+        """An error that is not of the expected kind, or one without the other, is a fault and the end of this part."""
+        if isinstance(error, type(expected)):
+            return
+        if error is None:
+            self.fault(f"{what} is not refused with {_words(expected)}")
+        else:
+            self.fault(f"{what} raises {_words(error)}" + (f", not {_words(expected)}" if expected else ""))
         raise _Stop
 
-    def _same(self, what: str, act: Callable[[Any], Any]) -> None:
+    def _same(self, what: str, act: Act) -> None:
         if fault := difference(*self._both(what, act), what):
             self.fault(fault)
 
     def _reset(self, what: str, **arguments: Any) -> None:
-        got, expected = self._both(what, lambda env: env.reset(**deepcopy(arguments)))
-        self._compare(what, RESET, got, expected)
+        self._results(what, RESET, lambda env: env.reset(**deepcopy(arguments)))
 
-    def _step(self, what: str) -> Any:
-        actions = self.twin.action_space.sample()
-        got, expected = self._both(what, lambda env: env.step(deepcopy(actions)))
-        self._compare(what, STEP, got, expected)
-        return expected
+    def _walk(self, what: str, steps: int, to_an_end: bool = False) -> None:
+        for _ in range(steps):
+            actions = self.twin.action_space.sample()
+            expected = self._results(what, STEP, lambda env: env.step(deepcopy(actions)))  # noqa: B023
+            ended = np.logical_or(expected[2], expected[3])
+            if to_an_end and ended.any():
+                return
+            if self.mode is AutoresetMode.DISABLED and ended.any():
+                self._reset("reset(reset_mask)", options={"reset_mask": ended})
 
-    def _compare(self, what: str, names: Sequence[str], got: Any, expected: Any) -> None:
+    def _results(self, what: str, names: Sequence[str], act: Act) -> Any:
+        """Compare what both return, which has these parts. Returns that of the twin."""
+        got, expected = self._both(what, act)
+        if expected is None:
+            raise _Stop
         if not isinstance(got, tuple) or len(got) != len(names):
             self.fault(f"{what} does not return ({', '.join(names)})")
             raise _Stop
         before = len(self.faults)
-        _leave_times(got[-1])
-        _leave_times(expected[-1])
+        for infos in (got[-1], expected[-1]):
+            _leave_times(infos)
         for name, one, other in zip(names, got, expected, strict=True):
             where = f"{what}: {name}"
             if (found := difference(one, other, where)) is not None:
@@ -199,72 +210,41 @@ class _Check:
             raise _Stop
         if len(self.kept) < 200 and getattr(self.env, "copy", True):
             self.kept.append((what, got, deepcopy(got)))
-
-    def _walk(self, what: str, steps: int | None = None) -> None:
-        for _ in range(self.steps if steps is None else steps):
-            expected = self._step(what)
-            ended = np.logical_or(expected[2], expected[3])
-            if self.mode is AutoresetMode.DISABLED and ended.any():
-                self._reset("reset(reset_mask)", options={"reset_mask": ended})
-
-    def _until_an_end(self) -> None:
-        for _ in range(10 * self.steps):
-            expected = self._step("step")
-            if np.logical_or(expected[2], expected[3]).any():
-                return
+        return expected
 
     def _masks(self) -> None:
         mask = np.arange(self.env.num_envs) % 2 == 0
         self._reset("reset(reset_mask, seed)", seed=self.seed, options={"reset_mask": mask})
         self._walk("step after a reset mask", 5)
-        for what, wrong, kind in (("that is a list", mask.tolist(), TypeError), ("of integers", mask + 0, TypeError),
-                                  ("of the wrong shape", mask[1:], ValueError),
-                                  ("without True", np.zeros_like(mask), ValueError)):  # fmt: skip
-            reset = partial(self.env.reset, options={"reset_mask": wrong})
-            self._refused(f"a reset_mask {what}", reset, kind)
+        wrong = {"that is a list": mask.tolist(), "of integers": mask + 0, "of the wrong shape": mask[1:],
+                 "without True": np.zeros_like(mask)}  # fmt: skip
+        for what, one in wrong.items():
+            self._same(f"a reset_mask {what}", lambda env: env.reset(options={"reset_mask": one}))  # noqa: B023
 
-    def _refusals(self) -> None:
-        env = self.env
-        for wrong in (env.num_envs - 1, env.num_envs + 1):
-            what = f"a list of {wrong} seeds for {env.num_envs} environments"
-            self._refused(what, partial(env.reset, seed=[1] * wrong), ValueError)
-        if not hasattr(env, "step_async"):
-            return
-        self._refused("step_wait() without step_async()", env.step_wait, NoAsyncCallError)
-        self._refused("reset_wait() without reset_async()", env.reset_wait, NoAsyncCallError)
-        env.reset_async(seed=self.seed)
-        self._refused("reset_async() twice", env.reset_async, AlreadyPendingCallError)
-        got, expected = self._both("reset_wait", lambda e: e.reset_wait() if e is env else e.reset(seed=self.seed))
-        self._compare("reset_wait", RESET, got, expected)
-        actions = self.twin.action_space.sample()
-        env.step_async(deepcopy(actions))
-        self._refused("step_async() twice", lambda: env.step_async(actions), AlreadyPendingCallError)
-        got, expected = self._both("step_wait", lambda e: e.step_wait() if e is env else e.step(deepcopy(actions)))
-        self._compare("step_wait", STEP, got, expected)
+    def _halves(self, name: str, parts: Sequence[str], **arguments: Any) -> None:
+        """The two halves of a call, by AsyncVectorEnv's rules."""
+        begin, wait = (getattr(self.env, f"{name}_{half}") for half in ("async", "wait"))
+        early = _outcome(lambda _: wait(), None)[1]
+        self._raises(f"{name}_wait() without {name}_async()", early, NoAsyncCallError("nothing pends", name))
+        begin(**deepcopy(arguments))
+        again = _outcome(lambda _: begin(**arguments), None)[1]
+        self._raises(f"{name}_async() twice", again, AlreadyPendingCallError("the first pends", name))
+        whole = partial(getattr(self.twin, name), **deepcopy(arguments))
+        self._results(f"{name}_wait", parts, lambda env: wait() if env is self.env else whole())
 
-    def _refused(self, what: str, act: Callable[[], Any], kind: type[Exception]) -> None:
-        _, error = _outcome(lambda _: act(), None)
-        if isinstance(error, kind):
-            return
-        found = "is not refused with" if error is None else f"raises {_words(error)}, not"
-        self.fault(f"{what} {found} {kind.__name__}")
-        raise _Stop
-
-    def _calls(self) -> None:
-        for name in ("call", "get_attr", "set_attr"):
-            if not hasattr(self.env, name):
-                self.fault(f"it has no {name}()")
-                raise _Stop
+    def _each(self) -> None:
+        """The values for each environment: seeds, attributes, results of calls."""
+        n = self.env.num_envs
         self._same("get_attr('render_mode')", lambda env: env.get_attr("render_mode"))
-        for values in (list(range(self.env.num_envs)), "one for all"):
+        for values in (list(range(n)), "one for all"):
             self._both("set_attr", lambda env: env.set_attr("attribute_of_check", values))  # noqa: B023
             self._same("get_attr of what set_attr set", lambda env: env.get_attr("attribute_of_check"))
-        self._same("np_random_seed", lambda env: env.np_random_seed)
+        self._same("np_random_seed", attrgetter("np_random_seed"))
         self._same("np_random", lambda env: [one.bit_generator.state for one in env.np_random])
         self._same("call('has_wrapper_attr')", lambda env: env.call("has_wrapper_attr", "render_mode"))
-        for wrong in (self.env.num_envs - 1, self.env.num_envs + 1):
-            what = f"set_attr with {wrong} values for {self.env.num_envs} environments"
-            self._refused(what, partial(self.env.set_attr, "x", [1] * wrong), ValueError)
+        for wrong in (n - 1, n + 1):
+            self._same(f"a list of {wrong} seeds for {n} environments", lambda env: env.reset(seed=[1] * wrong))  # noqa: B023
+            self._same(f"set_attr with {wrong} values for {n} environments", lambda env: env.set_attr("x", [1] * wrong))  # noqa: B023
 
     def _lasting(self) -> None:
         for what, got, copy in self.kept:
@@ -274,10 +254,8 @@ class _Check:
 
     def _closing(self) -> None:
         for _ in range(2):
-            if error := _outcome(lambda env: env.close(), self.env)[1]:
-                self.fault(f"close() raises {_words(error)}")
-        if not self.env.closed:
-            self.fault("closed is False after close()")
+            self._same("close()", lambda env: env.close())
+        self._same("closed after close()", attrgetter("closed"))
 
 
 def _is_within(env: Any, observations: Any) -> bool:
@@ -324,7 +302,7 @@ def _short(value: Any) -> str:
     return text if len(text) < 100 else text[:97] + "..."
 
 
-def _outcome(act: Callable[[Any], Any], env: Any) -> tuple[Any, Exception | None]:
+def _outcome(act: Act, env: Any) -> tuple[Any, Exception | None]:
     """The result and None, or None and the error."""
     try:
         return act(env), None

@@ -19,7 +19,7 @@ import gymnasium
 import numpy as np
 
 from reactorlib.gymnasium.evaluation.rows import ERROR, TERMINATED, TRUNCATED, EpisodeRow
-from reactorlib.gymnasium.identity import SameEnvironmentError, bare
+from reactorlib.gymnasium.identity import SameEnvironmentError
 from reactorlib.worker.canonical_form import canonical
 
 SUCCESS = ("is_success", "success")  # keys of an info
@@ -34,7 +34,7 @@ def made(make: Callable[[], Any]) -> Any:
     env = make()
     if not isinstance(env, gymnasium.Env):
         raise TypeError(f"`make_env` returned a value of type {type(env).__name__}, not an environment")
-    own = bare(env)
+    own = env.unwrapped
     if _live.get(id(own)) is own:
         raise SameEnvironmentError
     _live[id(own)] = own

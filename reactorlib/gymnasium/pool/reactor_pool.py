@@ -20,11 +20,11 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array,
 
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
-from reactorlib.gymnasium.identity import check_distinct
+from reactorlib.gymnasium.identity import distinct
 from reactorlib.gymnasium.pool.batch_order import BatchOrder, LogicalOrder, check_order, checked_durations
 from reactorlib.gymnasium.pool.member import Member, Part
 from reactorlib.gymnasium.pool.record import PoolRecorder, PoolReplayer, StrPath
-from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib.gymnasium.saving import opened, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.vector import EnvironmentTimeoutError, joined, merged, rows_of
 from reactorlib.transport.waiting import Spinner
@@ -106,11 +106,10 @@ class ReactorPool(CalledVectorEnv):
         options = {"start_method": start_method_of(start_method, context), "autoreset_mode": autoreset_mode,
                    "executor": executor, "resumable": resumable}  # fmt: skip
         try:
+            make = distinct(env_fns)
             for low, high in pairwise(bounds):
-                self._members.append(Member(str(self), low, env_fns[low:high], **options))
+                self._members.append(Member(str(self), low, make[low:high], **options))
             self._member_of = [member for member in self._members for _ in range(member.count)]
-            firsts = [member.envs.first() for member in self._members]
-            check_distinct([first for first in firsts if first is not None])
             self._learn_spaces()
             self._order = self._ordered(order, durations)
             if replay is not None:
@@ -321,7 +320,7 @@ class ReactorPool(CalledVectorEnv):
         self._assert_is_running()
         if not self._failed:
             self._assert_nothing_pends("restore")
-        saved = opened_for(self, state)
+        saved = opened(state, self)
         if saved.pool is None:
             raise ValueError("the state is of a ReactorVectorEnv")
         self._order.restore(saved.pool.order, state)

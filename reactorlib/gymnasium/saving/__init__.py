@@ -7,7 +7,6 @@ from reactorlib.gymnasium.saving.states import (
     ResumeError,
     SavedEnvironment,
     opened,
-    opened_for,
     restore,
     restore_one,
     save,
@@ -16,6 +15,6 @@ from reactorlib.gymnasium.saving.states import (
 )  # fmt: skip
 
 __all__ = [
-    "Journal", "KnowingPickler", "Refused", "ResumeError", "SavedEnvironment", "known_to_all", "opened", "opened_for",
+    "Journal", "KnowingPickler", "Refused", "ResumeError", "SavedEnvironment", "known_to_all", "opened",
     "restore", "restore_one", "save", "save_one", "set_as_user",
 ]  # fmt: skip

@@ -43,41 +43,33 @@ class KnowingPickler(cloudpickle.Pickler):  # type: ignore[misc]
 class _EnvironmentPickler(KnowingPickler):
     def __init__(self, file: BytesIO) -> None:
         super().__init__(file, known_to_all(True))
-        self.kinds: dict[type, bool] = {}  # of objects, and whether a `__getattr__` answers pickle
+        self.kinds: set[type] = set()  # of objects
 
     def reducer_override(self, obj: Any) -> Any:
         """Refuse an object whose pickle loses its state."""
         kind = type(obj)
-        if kind not in self.kinds:
-            forwards = any("__getattr__" in vars(base) for base in kind.__mro__)
-            self.kinds[kind] = forwards and not hasattr(kind, "__setstate__")
-        if self.kinds[kind]:
-            _check_forwarding(obj)
-        if isinstance(obj, EzPickle) and type(obj).__getstate__ is EzPickle.__getstate__:
+        self.kinds.add(kind)
+        if hasattr(kind, "__getattr__") and not hasattr(kind, "__setstate__") and _answers_pickle(obj):
             raise TypeError(
-                f"the pickle of {type(obj).__name__} holds the arguments of its constructor only (EzPickle)"
+                f"the pickle of {kind.__name__} cannot be loaded, or loses its state: {kind.__name__}.__getattr__ "
+                "should raise AttributeError for names that begin with an underscore"
             )
+        if getattr(kind, "__getstate__", None) is EzPickle.__getstate__:
+            raise TypeError(f"the pickle of {kind.__name__} holds the arguments of its constructor only (EzPickle)")
         return super().reducer_override(obj)
 
 
-def _check_forwarding(obj: Any) -> None:
-    """Raise TypeError if a `__getattr__` without exceptions keeps pickle from giving an object its attributes.
-
-    Pickle asks an object without attributes for `__setstate__`.
-    """
+def _answers_pickle(obj: Any) -> bool:
+    """Whether a `__getattr__` answers or fails when pickle asks a new object for `__setstate__`, without attributes."""
     if isinstance(obj, type) or type(reduced := obj.__reduce_ex__(5)) is not tuple:
-        return
+        return False
     make, arguments, *rest = reduced
     if make is not __newobj__ or not rest or rest[0] is None:  # it has a way of its own, or no attributes
-        return
-    name = type(obj).__name__
-    remedy = f"{name}.__getattr__ should raise AttributeError for names that begin with an underscore"
+        return False
     try:
-        found = getattr(make(*arguments), "__setstate__", None)
-    except Exception as error:
-        raise TypeError(f"the pickle of {name} cannot be loaded ({type(error).__name__}): {remedy}") from error
-    if found is not None:
-        raise TypeError(f"the pickle of {name} loses its state, as it has any attribute: {remedy}")
+        return hasattr(make(*arguments), "__setstate__")
+    except Exception:  # noqa: BLE001  # whatever the object's class raises
+        return True
 
 
 def pickled(env: Any) -> bytes | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from copy import deepcopy
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -15,6 +16,7 @@ import numpy as np
 from reactorlib.gymnasium.saving.environment_pickle import pickled
 from reactorlib.worker.canonical_form import canonical
 
+OWN = ("step", "reset", "set_wrapper_attr")  # methods of a journal itself
 IMMUTABLE = (int, float, str, bytes, np.generic, type(None))
 
 
@@ -52,8 +54,7 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
         return getattr(self.env, name)
 
     def reset(self, *, seed: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
-        entry = Call("reset", (), {"seed": seed, **options})
-        result: tuple[Any, dict[str, Any]] = self._asked(entry, self.env.reset, seed=seed, **options)
+        result: tuple[Any, dict[str, Any]] = self._asked("reset", self.env.reset, seed=seed, **options)
         self._observation = result[0]
         if not self.is_reset:
             self.is_reset, self.is_seeded = True, seed is not None
@@ -64,7 +65,7 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         if self.entries is None:
             return self.env.step(action)
-        result: tuple[Any, Any, bool, bool, dict[str, Any]] = self._asked(action, self.env.step, action)
+        result: tuple[Any, Any, bool, bool, dict[str, Any]] = self._asked("step", self.env.step, action)
         self._observation = result[0]
         self._sum = crc32(repr(result[1:4]).encode(), self._sum)
         return result
@@ -72,22 +73,16 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
     def get_wrapper_attr(self, name: str) -> Any:
         """An attribute of the environment; a method is kept when it is called."""
         found = self.env.get_wrapper_attr(name)
-        if not callable(found):
-            return found
-
-        def called(*args: Any, **kwargs: Any) -> Any:
-            return self._asked(Call(name, args, kwargs), found, *args, **kwargs)
-
-        return called
+        return partial(self._asked, name, found) if callable(found) else found
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        entry = Call("set_wrapper_attr", (name, value), {"force": force})
-        return bool(self._asked(entry, self.env.set_wrapper_attr, name, value, force=force))
+        return bool(self._asked("set_wrapper_attr", self.env.set_wrapper_attr, name, value, force=force))
 
-    def _asked(self, entry: Any, ask: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def _asked(self, what: str, ask: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The answer to a question that is kept, and whether the environment raised."""
         if self.entries is None:
             return ask(*args, **kwargs)
+        entry = args[0] if what == "step" else Call(what, args, kwargs)
         self.entries.append(entry if isinstance(entry, IMMUTABLE) else deepcopy(entry))
         try:
             return ask(*args, **kwargs)
@@ -112,9 +107,6 @@ class Journal(gymnasium.Wrapper[Any, Any, Any, Any]):
                 self._ask_again(deepcopy(entry.entry if raised else entry))
 
     def _ask_again(self, entry: Any) -> None:
-        if not isinstance(entry, Call):
-            self.step(entry)
-        elif entry.name in ("reset", "set_wrapper_attr"):
-            getattr(self, entry.name)(*entry.args, **entry.kwargs)
-        else:
-            self.get_wrapper_attr(entry.name)(*entry.args, **entry.kwargs)
+        name, args, kwargs = entry if isinstance(entry, Call) else Call("step", (entry,), {})
+        ask = getattr(self, name) if name in OWN else self.get_wrapper_attr(name)
+        ask(*args, **kwargs)

@@ -140,21 +140,18 @@ def save(envs: Any, groups: Sequence[Any], pool: Any = None) -> bytes:
     return MAGIC + sha256(data).digest() + data
 
 
-def opened(state: bytes) -> Saved:
-    """A state that `save` has returned. Raises ValueError for other bytes. It is a pickle, of someone you trust."""
+def opened(state: bytes, envs: Any = None) -> Saved:
+    """A state that `save` has returned, of `envs` if they are given. It is a pickle, of someone you trust.
+
+    Raises ValueError for other bytes, and for a state of other environments.
+    """
     data = state[len(MAGIC) + DIGEST_BYTES :]
     if state[: len(MAGIC) + DIGEST_BYTES] != MAGIC + sha256(data).digest():
         raise ValueError("these bytes are no state of this version of reactorlib, or not all of it")
     saved: Saved = pickle.loads(data)
-    return saved
-
-
-def opened_for(envs: Any, state: bytes) -> Saved:
-    """The same for these environments. Raises ValueError for a state of others."""
-    saved = opened(state)
-    if (len(saved.environments), saved.autoreset_mode) != (envs.num_envs, envs.metadata["autoreset_mode"].value):
-        was = f"{len(saved.environments)} environments, autoreset_mode={saved.autoreset_mode!r}"
-        raise ValueError(f"the state is of {was}")
+    was = len(saved.environments), saved.autoreset_mode
+    if envs is not None and was != (envs.num_envs, envs.metadata["autoreset_mode"].value):
+        raise ValueError(f"the state is of {was[0]} environments, autoreset_mode={was[1]!r}")
     return saved
 
 

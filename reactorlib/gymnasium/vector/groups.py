@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reactorlib import Batch, ExecutorName, Session, Stepper, WorkerError
-from reactorlib.gymnasium.identity import SameEnvironmentError, numbers_of
+from reactorlib.gymnasium.identity import numbers_of
 from reactorlib.gymnasium.saving import known_to_all
 from reactorlib.gymnasium.vector.calling_thread import calling_thread
 from reactorlib.gymnasium.vector.layout import Lease, put_rows
@@ -46,12 +46,7 @@ class Groups:
         if executor != "inline":
             placement = {f"Environments.groups[{share}]": share + before for share in range(shares)}
             several = {"workers": shares + before, "placement": placement, "start_method": method}
-        try:
-            self.session = Session(Environments, groups=shares, setup=setup, executor=executor, **several)
-        except WorkerError as error:
-            if isinstance(error.__cause__, SameEnvironmentError):
-                raise error.__cause__ from None
-            raise
+        self.session = Session(Environments, groups=shares, setup=setup, executor=executor, **several)
         self.remote = [executor in ("processes", "mpi") and share + before > 0 for share in range(shares)]
         self._step: Stepper = self.session.stepper(("step",), ("replies",))
         self._ask: Stepper = self.session.stepper(("ask",), ("replies",))

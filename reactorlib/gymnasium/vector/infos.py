@@ -72,22 +72,15 @@ def _restored(value: Any) -> Any:
 def merged(infos: Sequence[Info], n: int) -> dict[str, Any]:
     """The infos of `n` environments in one dictionary, as Gymnasium's vector environments return them."""
     columns = _columns(infos, n)
-    return _Merging(n).merged(infos) if columns is None else columns
-
-
-class _Merging(VectorEnv[Any, Any, Any]):
-    """Gymnasium's own way, which is a method of its vector environments."""
-
-    def __init__(self, n: int) -> None:
-        self.num_envs, self.closed = n, True
-
-    def merged(self, infos: Sequence[Info]) -> dict[str, Any]:
-        columns: dict[str, Any] = {}
-        for row, info, final in infos:
-            if final is not None:
-                columns = self._add_info(columns, final, row)
-            columns = self._add_info(columns, info, row)
+    if columns is not None:
         return columns
+    columns, vector = {}, VectorEnv()  # whose method is Gymnasium's own way
+    vector.num_envs, vector.closed = n, True
+    for row, info, final in infos:
+        if final is not None:
+            columns = vector._add_info(columns, final, row)
+        columns = vector._add_info(columns, info, row)
+    return columns
 
 
 def _columns(infos: Sequence[Info], n: int) -> dict[str, Any] | None:

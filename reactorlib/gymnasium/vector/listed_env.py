@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from reactorlib.gymnasium.identity import Known
 from reactorlib.gymnasium.vector.groups import Groups
 from reactorlib.gymnasium.vector.infos import Info
 from reactorlib.gymnasium.vector.vector_env import ReactorVectorEnv
@@ -17,11 +16,6 @@ class ListedVectorEnv(ReactorVectorEnv):
     def groups(self) -> Groups:
         """The groups of its environments."""
         return self._groups
-
-    @property
-    def first(self) -> Known:
-        """The environment that the caller made to learn the spaces."""
-        return self._first
 
     def _infos(self, results: list[list[Info]]) -> Any:
         return [info for infos in results for info in infos]

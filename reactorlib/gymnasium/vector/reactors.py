@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from reactorlib.gymnasium.isolation import forms
 from reactorlib.gymnasium.saving import KnowingPickler, known_to_all
 from reactorlib.gymnasium.vector.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.vector.layout import rows_of
-from reactorlib.gymnasium.vector.share import Setup, Share
+from reactorlib.gymnasium.vector.share import Setup
 
 NOTHING = b""  # a reply without infos
 MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
@@ -48,28 +48,32 @@ class Group(Reactor):
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
-        self.share: Share | None = None
+        self.share: Any = None
 
     @reaction(step, effects=reply)
     def act(self, step: Any, reply: Any) -> None:
-        assert self.share is not None
-        try:
-            infos = self.share.step_all(step.value)
-            packed = self._packed(infos) if infos else NOTHING
-        except Exception as error:  # noqa: BLE001  # the environment's, or of its infos: the caller raises it
-            packed = self._fault(error)
-        reply.set(packed)
+        self._reply(reply, self.share.step_all, step.value)
 
     @reaction(ask, effects=reply)
     def answer(self, ask: Any, reply: Any) -> None:
-        try:
-            packed = self._packed(self._answer(*unpacked(ask.value)))
-        except Exception as error:  # noqa: BLE001
-            packed = self._fault(error)
-        reply.set(packed)
+        self._reply(reply, self._answer, ask.value)
         self.arrays.answered[self.bank_index] += 1
 
-    def _answer(self, method: str, arguments: Any) -> Any:
+    def _reply(self, reply: Any, act: Callable[[Any], Any], value: Any) -> None:
+        """Reply with the result of an act, or with its error, which the caller raises."""
+        try:
+            result = act(value)
+            result = packed(result, self.known) if self.is_remote else result
+        except Exception as error:  # noqa: BLE001  # the environment's, or of its infos
+            inside = int(self.arrays.inside[self.bank_index])
+            if self.is_remote:
+                result = FAILED + pickle.dumps((inside, tuple(PortableFailure.of(Failure(error, None)))))
+            else:
+                result = Fault(inside, error)
+        reply.set(result)
+
+    def _answer(self, question: Any) -> Any:
+        method, arguments = unpacked(question)
         if method == "open":
             return self._open(arguments)
         result = getattr(self.share, method)(*arguments)
@@ -93,7 +97,6 @@ class Group(Reactor):
     def _with_values(self, said: Any, buffer: int) -> Any:
         """The infos of a step, with the arrays that the caller does not find in memory."""
         share = self.share
-        assert share is not None
         if not share.arrays.observations:
             said = said, share.last
         if not (self.setup.apart and self.is_remote):
@@ -101,15 +104,6 @@ class Group(Reactor):
         rows, arrays = slice(share.low, share.low + share.count), share.arrays
         seen = rows_of(arrays.observations[buffer], rows) if arrays.observations else None
         return Remote(said, seen, arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows])
-
-    def _packed(self, result: Any) -> Any:
-        return packed(result, self.known) if self.is_remote else result
-
-    def _fault(self, error: Exception) -> Any:
-        inside = int(self.arrays.inside[self.bank_index])
-        if not self.is_remote:
-            return Fault(inside, error)
-        return FAILED + pickle.dumps((inside, tuple(PortableFailure.of(Failure(error, None)))))
 
 
 class Environments(Reactor):

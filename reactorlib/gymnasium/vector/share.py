@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
-from io import BytesIO
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -14,7 +13,6 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
-from reactorlib.gymnasium.identity import Known, SameEnvironmentError, bare, unknown
 from reactorlib.gymnasium.isolation import forms
 from reactorlib.gymnasium.saving import Refused, SavedEnvironment, restore_one, save_one
 from reactorlib.gymnasium.vector.infos import Info
@@ -34,40 +32,19 @@ class Setup(NamedTuple):
     forked: bool  # whether other processes have what the main script defines
     apart: bool  # whether they share no memory with the caller's
     share: type[Share]
-    first: Known  # the environment that the caller made
 
     def __reduce__(self) -> Any:
-        """Refuse functions that carry the first environment along, as each process would have a copy of it."""
-        file = BytesIO()
-        pickler = _SetupPickler(file, self.first())
-        pickler.dump(self.make[1:])
-        pickler.first = None  # which only the first function may carry along
-        pickler.dump((self.make[:1], *self[1:-1]))
-        return _setup, (file.getvalue(),)
+        return _setup, (cloudpickle.dumps(tuple(self)),)
 
 
 def _setup(pickled: bytes) -> Setup:
-    unpickler = pickle.Unpickler(BytesIO(pickled))
-    others, (make, *facts) = unpickler.load(), unpickler.load()
-    return Setup._make([[*make, *others], *facts, unknown])
-
-
-class _SetupPickler(cloudpickle.Pickler):  # type: ignore[misc]
-    def __init__(self, file: BytesIO, first: Any) -> None:
-        super().__init__(file)
-        self.first = first
-
-    def reducer_override(self, obj: Any) -> Any:
-        if obj is self.first and obj is not None:
-            raise SameEnvironmentError
-        return super().reducer_override(obj)
+    return Setup._make(pickle.loads(pickled))
 
 
 class Share:
     """The environments of one share of a vector environment, the `number`-th.
 
-    Its rewards go to `arrays` once a round, as workers that write to one cache line wait for each other. Only
-    environment 0 may be the one that the caller made first.
+    Its rewards go to `arrays` once a round, as workers that write to one cache line wait for each other.
     """
 
     def __init__(self, setup: Setup, number: int, arrays: Arrays) -> None:
@@ -99,14 +76,8 @@ class Share:
         self._puts = keeping or [self.last.__setitem__]
         self.envs: list[Any] = []
         self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
-        first = setup.first() if low else None
-        met = {id(first)}
         for _, make in self._each(setup.make[low:high]):
             self.envs.append(make())
-            identity = id(bare(self.envs[-1]))
-            if identity in met:
-                raise SameEnvironmentError
-            met.add(identity)
 
     def _each(self, things: Sequence[Any] | None = None) -> Iterator[tuple[int, Any]]:
         """Each position and its environment, or thing. Others see which one is being called, also one that raises."""

@@ -23,9 +23,9 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 
 from reactorlib import ExecutorName, RunError
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
-from reactorlib.gymnasium.identity import known
+from reactorlib.gymnasium.identity import distinct
 from reactorlib.gymnasium.isolation import Isolate, apart
-from reactorlib.gymnasium.saving import Journal, opened_for, restore, save
+from reactorlib.gymnasium.saving import Journal, opened, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.vector.infos import Info, merged
@@ -103,13 +103,13 @@ class ReactorVectorEnv(CalledVectorEnv):
         self._state, self._was_reset = AsyncState.DEFAULT, False
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
-        with closing(env_fns[0]()) as env:
+        make = distinct(env_fns)
+        with closing(make[0]()) as env:
             self._learn_spaces(env)
             found = chosen(env, n, executor, workers, caller_steps, method, max_concurrency)
-            self._first = known(env)
-            del env  # nobody has it but a function that returns it again
+        del env  # no worker needs it
         self.plan, method, caller_steps = found
-        self._open(self.plan, method, caller_steps)
+        self._open(make, self.plan, method, caller_steps)
 
     def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment. Raises ValueError or TypeError for an unknown mode."""
@@ -133,15 +133,14 @@ class ReactorVectorEnv(CalledVectorEnv):
         else:
             raise ValueError(f"`observation_mode` must be 'same', 'different' or a tuple of two spaces, got {mode!r}")
 
-    def _open(self, plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
+    def _open(self, make: list[Any], plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
         bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
-        make, mode = [*self.env_fns], self.autoreset_mode
-        setup = Setup(make, bounds, layout, mode, os.getpid(), forked, apart, share, self._first)
+        setup = Setup(make, bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
         self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
@@ -176,9 +175,8 @@ class ReactorVectorEnv(CalledVectorEnv):
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset; see `reset_wait`."""
-        self._assert_is_running()
+        self._assert_may("reset_async")
         seeds = seeds_of(seed, self.num_envs, self.seeds)
-        self._assert_nothing_pends("reset_async")
         mask = None
         if options is not None and "reset_mask" in options:
             options = dict(options)
@@ -284,10 +282,9 @@ class ReactorVectorEnv(CalledVectorEnv):
 
     def call_async(self, name: str, /, *args: Any, **kwargs: Any) -> None:
         """Begin to call; see `call_wait`."""
-        self._assert_is_running()
+        self._assert_may("call_async")
         if name in NOT_CALLED:
             raise ValueError(f"`call` does not call `{name}`: use `{name}` of the vector environment")
-        self._assert_nothing_pends("call_async")
         self._begin_call(name, self._copies((args, kwargs)))
 
     def _begin_call(self, name: str, arguments: list[Any]) -> None:
@@ -315,9 +312,8 @@ class ReactorVectorEnv(CalledVectorEnv):
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
-        self._assert_is_running()
+        self._assert_may("set_attr")
         each = self._one_each(values)
-        self._assert_nothing_pends("set_attr")
         self._begin_call("set_wrapper_attr", [((name, value), {}) for value in each])
         self.call_wait()
 
@@ -332,7 +328,7 @@ class ReactorVectorEnv(CalledVectorEnv):
         Raises ResumeError where an environment does not come to its state: reset, or restore another state.
         """
         self._assert_may("restore")
-        saved = opened_for(self, state)
+        saved = opened(state, self)
         if saved.pool is not None and saved.pool.pending.any():
             raise ValueError("the state is of a ReactorPool with environments that were sent to")
         restore(self, [self._groups], saved)
@@ -343,17 +339,14 @@ class ReactorVectorEnv(CalledVectorEnv):
             when = "a call to `close()`" if self.closed else "an error ended it"
             raise ClosedEnvironmentError(f"Trying to operate on `{type(self).__name__}`, after {when}.")
 
-    def _assert_nothing_pends(self, name: str) -> None:
+    def _assert_may(self, name: str) -> None:
+        """Raise ClosedEnvironmentError or AlreadyPendingCallError if this cannot be called now."""
+        self._assert_is_running()
         if self._state is not AsyncState.DEFAULT:
             pending = str(self._state.value)
             raise AlreadyPendingCallError(
                 f"Calling `{name}` while waiting for a pending call to `{pending}` to complete.", pending
             )
-
-    def _assert_may(self, name: str) -> None:
-        """Raise ClosedEnvironmentError or AlreadyPendingCallError if this cannot be called now."""
-        self._assert_is_running()
-        self._assert_nothing_pends(name)
 
     def _wait(self, state: AsyncState, timeout: float | None) -> list[Any]:
         self._assert_is_running()

@@ -6,7 +6,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from reactorlib.gymnasium.seeding import overlaps, seeds_of
+from reactorlib.cli.seeds import overlaps
+from reactorlib.gymnasium.seeding import seeds_of
 
 
 @pytest.mark.parametrize("seed", [0, 7, np.int64(7), 2**40])
@@ -36,9 +37,12 @@ def test_none_and_lists_are_kept(rule: str) -> None:
 
 
 def test_neighbouring_runs_share_all_streams_but_one_unless_seeds_are_spawned() -> None:
-    assert [*overlaps([0, 1, 20], 16, "consecutive")] == [(0, 1, 15)]
-    assert [*overlaps(range(20), 16, "spawn")] == []
-    assert [*overlaps([3, 3], 16, "spawn")] == [(3, 3, 16)]
+    def shared(seeds: Any, rule: str) -> list[tuple[int, ...]]:
+        return [(*one.values(),) for one in overlaps([(seed, seeds_of(seed, 16, rule)) for seed in seeds])]
+
+    assert shared([0, 1, 20], "consecutive") == [(0, 1, 15)]
+    assert shared(range(20), "spawn") == []
+    assert shared([3, 3], "spawn") == [(3, 3, 16)]
 
 
 def test_a_vector_environment_gives_them(vector: Any) -> None:
