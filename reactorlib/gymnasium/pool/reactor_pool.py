@@ -21,7 +21,7 @@ from gymnasium.vector.utils import batch_space, iterate
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import check_distinct
-from reactorlib.gymnasium.pool.batch_order import BatchOrder, LogicalOrder, check_order, checked_durations
+from reactorlib.gymnasium.pool.batch_order import BatchOrder, Entry, check_order, checked_durations
 from reactorlib.gymnasium.pool.member import Member
 from reactorlib.gymnasium.pool.record import PoolRecorder, PoolReplayer, StrPath
 from reactorlib.gymnasium.pool.results import Results
@@ -114,11 +114,15 @@ class ReactorPool(CalledVectorEnv):
             check_distinct([first for first in firsts if first is not None])
             self._learn_spaces()
             self._results = Results(self.single_observation_space, n)
-            self._order = self._ordered(order, durations)
+            if order == "logical":
+                each = self._each_member(_declared_durations) if durations is None else durations
+                durations = checked_durations(each, n)
             if replay is not None:
-                self._order = PoolReplayer(replay, self)
+                self._order: BatchOrder = PoolReplayer(replay, self)
             elif record is not None:
-                self._order = PoolRecorder(record, self, self._order, env_fns)
+                self._order = PoolRecorder(record, self, env_fns, durations)
+            else:
+                self._order = BatchOrder(durations)
         except BaseException:
             self.close(terminate=True)
             raise
@@ -134,19 +138,14 @@ class ReactorPool(CalledVectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def _ordered(self, order: str, durations: Sequence[int] | None) -> BatchOrder:
-        if order == "arrival":
-            return BatchOrder()
-        found = self._each_member(_declared_durations) if durations is None else durations
-        return LogicalOrder(checked_durations(found, self.num_envs))
-
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
         self._assert_is_running()
         self._assert_nothing_pends("reset_async")
         if options is not None and "reset_mask" in options:
             raise ValueError("`reset_mask`: all environments of a pool are reset")
-        seeds = self._order.reset(seeds_of(seed, self.num_envs, self.seeds), options)
+        seeds = seeds_of(seed, self.num_envs, self.seeds)
+        (seeds,) = self._order.note(Entry("reset_async", [*range(self.num_envs)], [seeds], options)).columns
         self._results.ready[:] = False
         for member in self._members:
             member.reset(seeds[member.low : member.low + member.count], options)
@@ -166,7 +165,7 @@ class ReactorPool(CalledVectorEnv):
             busy = ids[self._pending[ids]].tolist()
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
         numbers = ids.tolist()
-        self._order.send(numbers, rows)
+        self._order.note(Entry("send", numbers, [rows]))
         parts: dict[Member, dict[int, Any]] = {}
         for number, action in zip(numbers, rows, strict=True):
             member = self._member_of[number]
@@ -210,10 +209,10 @@ class ReactorPool(CalledVectorEnv):
             if len(ready) >= count:
                 if max_envs is not None and chosen is None:
                     ready = np.sort(ready[np.argsort(self._sent[ready], kind="stable")[:max_envs]])
-                *received, infos = self._results.take(ready)
-                self._order.received(ready.tolist(), *received)
+                observations, *ends, infos = self._results.take(ready)
+                self._order.note(Entry("recv", ready.tolist(), [*ends, observations]))
                 self._pending[ready] = False
-                return (ready, *received, infos)
+                return (ready, observations, *ends, infos)
         raise EnvironmentTimeoutError(
             f"The call to `recv` has timed out after {timeout} second(s): {len(ready)} of {count} are ready"
         )
