@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
 from typing import NamedTuple
 
 TERMINATED, TRUNCATED, ERROR, TIMEOUT = "terminated", "truncated", "error", "timeout"
@@ -101,7 +100,8 @@ class Evaluation(NamedTuple):
             return f"all {n} rows are equal"
         first_seen = sum("first_observation" in one.fields for one in found)
         lines = [f"{len(found)} of {n} rows differ, {first_seen} of them from the first observation on"]
-        if apart := [abs(a - b) for a, b in map(_returns, found) if a is not None and b is not None]:
+        returns = [(pair.one.episode_return, pair.other.episode_return) for pair in found if pair.one and pair.other]
+        if apart := [abs(a - b) for a, b in returns if a is not None and b is not None]:
             means = f"{self.mean_return:.6g} and {other.mean_return:.6g}"
             lines.append(f"mean return {means}; the returns of an episode are up to {max(apart):.6g} apart")
         return "\n".join([*lines, *map(str, found[:3])])
@@ -113,16 +113,6 @@ class Evaluation(NamedTuple):
         interval = f" ± {self.half_width:.3g} (95 %)" if n > 1 else ""
         success = "" if self.success_rate is None else f", success {100 * self.success_rate:.1f} %"
         return f"{first}{mean}{interval}{success}, {len(self.rows)} episodes, {len(failed)} failed"
-
-
-def evaluation_of(rows: Sequence[EpisodeRow]) -> Evaluation:
-    """The evaluation that has these rows, which may come in any order."""
-    return Evaluation(tuple(sorted(rows)))
-
-
-def _returns(pair: Difference) -> tuple[float | None, float | None]:
-    one, other = pair.one, pair.other
-    return (one and one.episode_return), (other and other.episode_return)
 
 
 def _alike(one: object, other: object) -> bool:
