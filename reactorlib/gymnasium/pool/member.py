@@ -36,9 +36,9 @@ class Member:
             self.groups.replies()
         self._next.clear()
 
-    def step(self, actions: dict[int, Any]) -> None:
-        """Let the environments at these positions take a step. `advance` begins it, as soon as the worker can."""
-        self._next |= actions
+    def step(self, number: int, action: Any) -> None:
+        """Let this environment take a step, which `advance` begins as soon as the worker can."""
+        self._next[number - self.low] = action
 
     def advance(self, look: bool = False) -> tuple[Any, Any] | None:
         """Begin the steps that wait. Returns the environments whose step has ended, with rows of Results, or None.

@@ -5,7 +5,7 @@ Each worker is a vector environment of its own, in a session of its own, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from itertools import pairwise
@@ -14,7 +14,7 @@ from time import perf_counter_ns as clock
 from typing import Any, NamedTuple
 
 import numpy as np
-from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
+from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
 
@@ -90,6 +90,7 @@ class ReactorPool(CalledVectorEnv):
         resumable: bool = False,
     ) -> None:
         self._members: list[Member] = []
+        self._order = BatchOrder()
         if executor not in ("processes", "threads"):
             raise ValueError(f"`executor` must be 'processes' or 'threads', got {executor!r}")
         if AutoresetMode(autoreset_mode) is AutoresetMode.DISABLED:
@@ -117,31 +118,29 @@ class ReactorPool(CalledVectorEnv):
             if order == "logical":
                 each = self._each_member(_declared_durations) if durations is None else durations
                 durations = checked_durations(each, n)
+                self._order = BatchOrder(durations)
             if replay is not None:
-                self._order: BatchOrder = PoolReplayer(replay, self)
+                self._order = PoolReplayer(replay, self)
             elif record is not None:
                 self._order = PoolRecorder(record, self, env_fns, durations)
-            else:
-                self._order = BatchOrder(durations)
         except BaseException:
             self.close(terminate=True)
             raise
 
     def _learn_spaces(self) -> None:
         """Take the spaces of the first worker's environments. Raises RuntimeError where others have different ones."""
-        first = self._members[0].envs
-        for member in self._members[1:]:
-            member.envs.check_spaces(first.single_observation_space, first.single_action_space)
+        first, *others = [member.envs for member in self._members]
         self.metadata, self.render_mode = first.metadata, first.render_mode
-        self.single_observation_space = first.single_observation_space
-        self.single_action_space = first.single_action_space
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        for kind in ("observation", "action"):
+            space = getattr(first, f"single_{kind}_space")
+            if any(getattr(other, f"single_{kind}_space") != space for other in others):
+                raise RuntimeError(f"an environment has an {kind} space different from `{space}`")
+            setattr(self, f"single_{kind}_space", space)
+            setattr(self, f"{kind}_space", batch_space(space, self.num_envs))
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
-        self._assert_is_running()
-        self._assert_nothing_pends("reset_async")
+        self._assert_may("reset_async")
         if options is not None and "reset_mask" in options:
             raise ValueError("`reset_mask`: all environments of a pool are reset")
         seeds = seeds_of(seed, self.num_envs, self.seeds)
@@ -153,30 +152,26 @@ class ReactorPool(CalledVectorEnv):
 
     def send(self, actions: Any, env_ids: Any) -> None:
         """Let these environments take a step each: `env_ids` are n different numbers, `actions` a batch of n."""
-        self._assert_is_running()
+        self._assert_has_not_failed()
         ids, rows = np.asarray(env_ids), list(iterate(self.action_space, deepcopy(actions)))  # they may have to wait
         if ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu") or len(rows) != len(ids):
             raise ValueError(f"{len(rows)} actions, and env_ids={env_ids!r}: give one number for each")
         if len(np.unique(ids)) != len(ids) or not np.isin(ids, range(self.num_envs)).all():
             raise ValueError(f"env_ids={env_ids!r}: give different numbers below {self.num_envs}")
-        self._assert_has_not_failed()
         ids = ids.astype(np.int64)
         if self._pending[ids].any():
             busy = ids[self._pending[ids]].tolist()
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
         numbers = ids.tolist()
         self._order.note(Entry("send", numbers, [rows]))
-        parts: dict[Member, dict[int, Any]] = {}
-        for number, action in zip(numbers, rows, strict=True):
-            member = self._member_of[number]
-            parts.setdefault(member, {})[number - member.low] = action
         self._pending[ids] = True
         self._sends += 1
         self._sent[ids] = self._sends
+        members = [self._member_of[number] for number in numbers]
         with self._failing():
-            for member, part in parts.items():
-                member.step(part)
-                self._advance([member])
+            for member, number, action in zip(members, numbers, rows, strict=True):
+                member.step(number, action)
+            self._advance(dict.fromkeys(members))
 
     def recv(self, min_envs: int | None = None, timeout: float | None = None, *, max_envs: int | None = None) -> Step:
         """Results of the environments that are ready, at least `min_envs` of them (default: all that were sent to).
@@ -241,7 +236,7 @@ class ReactorPool(CalledVectorEnv):
         ready = self._results.ready
         return np.flatnonzero(ready if wanted is None else ready & wanted)
 
-    def _advance(self, members: Sequence[Member], look: bool = False) -> None:
+    def _advance(self, members: Iterable[Member], look: bool = False) -> None:
         """Take the results that are there, and begin the steps that wait."""
         for member in members:
             if (ended := member.advance(look)) is not None:
@@ -270,8 +265,7 @@ class ReactorPool(CalledVectorEnv):
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read its attribute; none is being stepped meanwhile."""
-        self._assert_is_running()
-        self._assert_nothing_pends("call")
+        self._assert_may("call")
         return tuple(self._each_member(lambda member: member.envs.call(name, *args, **kwargs)))
 
     def _each_member(self, results: Callable[[Member], Sequence[Any]]) -> list[Any]:
@@ -280,8 +274,7 @@ class ReactorPool(CalledVectorEnv):
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
-        self._assert_is_running()
-        self._assert_nothing_pends("set_attr")
+        self._assert_may("set_attr")
         each = self._one_each(values)
         for member in self._members:
             member.envs.set_attr(name, each[member.low : member.low + member.count])
@@ -291,7 +284,6 @@ class ReactorPool(CalledVectorEnv):
 
         Results that were not received yet are a part of it. Raises ResumeError where an environment has no state.
         """
-        self._assert_is_running()
         self._assert_has_not_failed()
         with self._failing():
             pending = self._await(int(self._pending.sum()))
@@ -304,8 +296,7 @@ class ReactorPool(CalledVectorEnv):
         Raises AlreadyPendingCallError while environments are being stepped: receive them first. Raises ResumeError
         where an environment does not come to its state: reset, or restore another state.
         """
-        self._assert_is_running()
-        self._assert_nothing_pends("restore")
+        self._assert_may("restore")
         saved = opened_for(self, state)
         if saved.pool is None:
             raise ValueError("the state is of a ReactorVectorEnv")
@@ -318,24 +309,26 @@ class ReactorPool(CalledVectorEnv):
         self._pending[:], self._failed = saved.pool.pending, False
 
     def _assert_is_running(self) -> None:
-        for member in self._members:
-            member.envs.assert_is_running()
+        if self.closed or any(member.groups.session.closed for member in self._members):
+            when = "a call to `close()`" if self.closed else "an error ended it"
+            raise ClosedEnvironmentError(f"Trying to operate on `{type(self).__name__}`, after {when}.")
 
-    def _assert_has_not_failed(self) -> None:
-        if self._failed:
-            raise RuntimeError("an environment has raised: reset first")
-
-    def _assert_nothing_pends(self, name: str) -> None:
+    def _assert_may(self, name: str) -> None:
+        self._assert_is_running()
         if self._pending.any():
             raise AlreadyPendingCallError(f"Calling `{name}` while environments are being stepped.", "step")
+
+    def _assert_has_not_failed(self) -> None:
+        self._assert_is_running()
+        if self._failed:
+            raise RuntimeError("an environment has raised: reset first")
 
     def close_extras(self, timeout: float | None = None, terminate: bool = False, **_kwargs: Any) -> None:
         """Close all environments. `terminate`, or a step that takes longer than `timeout` seconds: at once."""
         with ExitStack() as stack:  # all, also where one of them raises
             for member in self._members:
                 stack.callback(member.close, timeout, terminate)
-            if hasattr(self, "_order"):
-                stack.callback(self._order.close)
+            stack.callback(self._order.close)
 
 
 def _declared_durations(member: Member) -> list[Any]:
