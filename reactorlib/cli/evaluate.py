@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> Result:
 def _compared(*paths: str) -> Result:
     """The result of comparing two files. It failed if rows differ."""
     (head, one), (other_head, other) = map(_read, paths)
-    facts, numbers = _differing(head, other_head), [pair.episode for pair in one.differences(other)]
+    facts, numbers = _differing(head, other_head), [*one.differences(other)]
     header = f"\nthe headers differ in {', '.join(facts)}" if facts else ""
     return Result({"episodes": numbers, "header": facts}, one.compare(other) + header, failed=bool(numbers))
 

@@ -5,7 +5,7 @@ Each package is a room, and others use what it exports. A room may import those 
 """
 
 from reactorlib.gymnasium.contract import check_vector_env
-from reactorlib.gymnasium.evaluation import Difference, Episode, EpisodeRow, Evaluation, evaluate
+from reactorlib.gymnasium.evaluation import Episode, EpisodeRow, Evaluation, evaluate
 from reactorlib.gymnasium.isolation import Finding, Isolation, check_isolation
 from reactorlib.gymnasium.parallel_agents import ReactorAgentsVectorEnv
 from reactorlib.gymnasium.pool import ReactorPool, ReplayError
@@ -14,7 +14,6 @@ from reactorlib.gymnasium.saving import ResumeError
 from reactorlib.gymnasium.vector import EnvironmentTimeoutError, ReactorVectorEnv, Statistics
 
 __all__ = [
-    "Difference",
     "EnvironmentTimeoutError",
     "Episode",
     "EpisodeRow",

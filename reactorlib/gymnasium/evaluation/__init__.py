@@ -6,10 +6,9 @@ reads and writes the rows.
 
 from reactorlib.gymnasium.evaluation.file import file_header, file_line, read_file, write_file
 from reactorlib.gymnasium.evaluation.playing import Episode, evaluate
-from reactorlib.gymnasium.evaluation.rows import Difference, EpisodeRow, Evaluation
+from reactorlib.gymnasium.evaluation.rows import EpisodeRow, Evaluation
 
 __all__ = [
-    "Difference",
     "Episode",
     "EpisodeRow",
     "Evaluation",

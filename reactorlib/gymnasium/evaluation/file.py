@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reactorlib.gymnasium.evaluation.rows import EpisodeRow, Evaluation, evaluation_of
+from reactorlib.gymnasium.evaluation.rows import EpisodeRow, Evaluation
 
 FORMAT = 1
 _PACKAGES = ("reactorlib", "gymnasium", "numpy", "torch", "ale-py", "mujoco")
@@ -48,6 +48,6 @@ def read_file(path: str) -> tuple[dict[str, Any], Evaluation]:
         head, *rows = [json.loads(one) for one in lines if one.endswith("\n")]
         if head["evaluation"] != FORMAT:
             raise ValueError
-        return head, evaluation_of([EpisodeRow(**row) for row in rows])
+        return head, Evaluation(tuple(sorted(EpisodeRow(**row) for row in rows)))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no file of an evaluation of this version") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache, cached_property, partial
 from pathlib import Path
 from time import monotonic
@@ -16,11 +16,19 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array,
 
 from reactorlib import WorkerError
 from reactorlib.gymnasium.called_env import check_counts
-from reactorlib.gymnasium.evaluation.rows import ERROR, TIMEOUT, EpisodeRow, Evaluation, evaluation_of
+from reactorlib.gymnasium.evaluation.rows import ERROR, TIMEOUT, EpisodeRow, Evaluation
 from reactorlib.gymnasium.evaluation.slot import Slot, made
 from reactorlib.gymnasium.identity import SameEnvironmentError
 from reactorlib.gymnasium.isolation import Isolate, apart, maker
-from reactorlib.gymnasium.vector import ARRAYS, EnvironmentTimeoutError, ReactorVectorEnv, is_plain, joined, rows_of
+from reactorlib.gymnasium.vector import (
+    ARRAYS,
+    EnvironmentTimeoutError,
+    Info,
+    ListedVectorEnv,
+    is_plain,
+    joined,
+    rows_of,
+)
 
 EPISODES = 100
 _LOOKS = 8  # at a step that takes long, within its limit
@@ -114,8 +122,8 @@ def evaluate(
     play.waiting.extend(Episode(k, seed) for k, seed in enumerate(chosen) if k not in play.rows)
     while play.waiting:
         n = min(envs, len(play.waiting))
-        play.vector(ReactorVectorEnv([slot] * n, workers=n if is_apart else workers, **options), refill=not is_apart)
-    return evaluation_of([row for number, row in play.rows.items() if number < len(chosen)])
+        play.vector(ListedVectorEnv([slot] * n, workers=n if is_apart else workers, **options), refill=not is_apart)
+    return Evaluation(tuple(sorted(row for number, row in play.rows.items() if number < len(chosen))))
 
 
 @cache  # a process looks a name up once, not for each episode
@@ -135,7 +143,7 @@ class _Play:
     ) -> None:
         self._policy, self._size, self._limit_s, self._on_row = policy, size, limit_s, on_row
         self._action_space, self._observation_space = spaces
-        self._tells = "episodes" in _parameters(policy)
+        self._tells = _is_told_episodes(policy)
         self._shape = self._action_space.shape if isinstance(self._action_space, ARRAYS) else None
         self._is_single = limit_s is not None  # slots get one episode at a time, so that what ends a process has a name
         self.rows: dict[int, EpisodeRow] = {}
@@ -158,14 +166,14 @@ class _Play:
             self._fail(lost, error)
 
     def _play(self, refill: bool) -> None:
-        observations, infos = self._begin(first=True)
+        observations, infos = self._begin()
         before: list[int] = []
         while True:
             while infos:
                 self._take(infos)
-                infos = {}
+                infos = []
                 if refill and self.waiting and not all(self._queues):
-                    observations, infos = self._begin(first=False)
+                    observations, infos = self._begin()
             running = [slot for slot, queue in enumerate(self._queues) if queue]
             if not running:
                 return
@@ -176,18 +184,18 @@ class _Play:
                 self._round += 1
                 observations, _, _, _, infos = self._step(actions)
 
-    def _begin(self, first: bool) -> Any:
+    def _begin(self) -> Any:
         """Give episodes to slots that have none: several at a time while many wait."""
         n = len(self._queues)
         seeds: list[Any] = [None] * n
-        mask = np.zeros(n, np.bool_)
         for slot, queue in enumerate(self._queues):
             count = 1 if self._is_single else max(1, len(self.waiting) // (2 * n))
             if not queue and self.waiting:
                 queue.extend(self.waiting.popleft() for _ in range(count))
-                queue[0].began, mask[slot] = self._round, True
+                queue[0].began = self._round
                 seeds[slot] = [(one.index, one.seed) for one in queue]
-        self._envs.reset_async(seed=seeds, options=None if first else {"reset_mask": mask})
+        mask = np.array([seed is not None for seed in seeds])
+        self._envs.reset_async(seed=seeds, options={"reset_mask": mask})
         return self._within_limit(self._envs.reset_wait)
 
     def _step(self, actions: Any) -> Any:
@@ -211,11 +219,11 @@ class _Play:
                     error.environments = late
                     raise
 
-    def _take(self, infos: dict[str, Any]) -> None:
+    def _take(self, infos: list[Info]) -> None:
         """Keep the rows that slots have reported."""
-        for slot in np.flatnonzero(infos["_rows"]):
+        for slot, info, _ in infos:
             queue = self._queues[slot]
-            for row in infos["rows"][slot]:
+            for row in info["rows"]:
                 queue.popleft()
                 self._keep(EpisodeRow(*row))
             if queue:
@@ -228,48 +236,37 @@ class _Play:
 
     def _fail(self, slots: Sequence[int], error: Exception) -> None:
         """Keep the rows of episodes that have failed with their process. All others of the vector begin again."""
-        if self._is_single:
-            for slot in slots:
-                episode = self._queues[slot].popleft()
-                self._keep(self._failed(episode, error))
-        self._is_single = True  # else the slot may have begun another episode
-        again = [Episode(one.index, one.seed) for queue in self._queues for one in queue]
-        self.waiting = deque(sorted([*again, *self.waiting], key=lambda one: one.index))
-
-    def _failed(self, episode: Episode, error: Exception) -> EpisodeRow:
-        steps = max(0, self._round - episode.began - 1)
         if isinstance(error, EnvironmentTimeoutError):
             ended, words = TIMEOUT, f"no answer for {self._limit_s:g} s"
         else:
             ended, words = ERROR, " ".join(f"{type(error).__name__}: {error}".split())
             if isinstance(error, WorkerError):  # its text begins with the slot, the worker and the process
                 words = f"its process {words.rpartition(') ')[2]}"
-        return EpisodeRow(episode.index, episode.seed, steps, None, None, None, ended, words)
+        for slot in slots if self._is_single else ():  # else the slot may have begun another episode
+            one = self._queues[slot].popleft()
+            steps = max(0, self._round - one.began - 1)
+            self._keep(EpisodeRow(one.index, one.seed, steps, None, None, None, ended, words))
+        self._is_single = True
+        again = [Episode(one.index, one.seed) for queue in self._queues for one in queue]
+        self.waiting = deque(sorted([*again, *self.waiting], key=lambda one: one.index))
 
     def _actor(self, running: list[int]) -> Callable[[Any], Any]:
         """The function from observations to actions of all slots, while these are running."""
         n, size = len(self._queues), self._size or len(running)
-        batches = [running[at : at + size] for at in range(0, len(running), size)]
-        known = [self._queues[slot][0] for slot in running]
-        padding = size * len(batches) - len(running)
-        spare = [Episode(one.index, one.seed) for one in known[-1:] * padding]
-        batches[-1] = batches[-1] + batches[-1][-1:] * padding
-        told = [[*known, *spare][at : at + size] for at in range(0, len(running) + padding, size)]
-        if batches == [list(range(n))]:
-            return lambda observations: self._acted(observations, told[0])
+        slots, episodes = [*running], [self._queues[slot][0] for slot in running]
+        while len(slots) % size:
+            slots.append(slots[-1])
+            episodes.append(Episode(episodes[-1].index, episodes[-1].seed))
+        if slots == [*range(n)] and size == n:
+            return lambda observations: self._acted(observations, episodes)
+        batches = [(slots[at : at + size], episodes[at : at + size]) for at in range(0, len(slots), size)]
         place = {slot: at for at, slot in enumerate(running)}
         filled = [place.get(slot, 0) for slot in range(n)]  # an idle slot ignores its action
 
         def act(observations: Any) -> Any:
             space, actions = self._observation_space, self._action_space
-            parts = [
-                self._acted(_rows(space, observations, n, slots), episodes)
-                for slots, episodes in zip(batches, told, strict=True)
-            ]
-            if is_plain(actions):
-                return rows_of(joined(parts), filled)
-            rows = [row for part in parts for row in iterate(batch_space(actions, size), part)]
-            return _batch(actions, [rows[at] for at in filled])
+            parts = [self._acted(_rows(space, [observations], n, some), told) for some, told in batches]
+            return _rows(actions, parts, size, filled)
 
         return act
 
@@ -288,21 +285,16 @@ class _Play:
         return array
 
 
-def _parameters(policy: Policy) -> Iterable[str]:
-    try:
-        return inspect.signature(policy).parameters
-    except (TypeError, ValueError):  # of a function in C
-        return ()
+def _is_told_episodes(policy: Policy) -> bool:
+    with suppress(TypeError, ValueError):  # of a function in C
+        return "episodes" in inspect.signature(policy).parameters
+    return False
 
 
-def _rows(space: Any, batch: Any, n: int, chosen: Sequence[int]) -> Any:
-    """These rows of a batch of `n`."""
+def _rows(space: Any, batches: Sequence[Any], size: int, chosen: Sequence[int]) -> Any:
+    """These rows of all batches, each of which has `size` rows."""
     if is_plain(space):
-        return rows_of(batch, chosen)
-    rows = list(iterate(batch_space(space, n), batch))
-    return _batch(space, [rows[at] for at in chosen])
-
-
-def _batch(space: Any, rows: Sequence[Any]) -> Any:
-    empty: Any = create_empty_array(space, len(rows))
-    return concatenate(space, rows, empty)
+        return rows_of(joined(batches) if len(batches) > 1 else batches[0], chosen)
+    rows = [row for batch in batches for row in iterate(batch_space(space, size), batch)]
+    empty: Any = create_empty_array(space, len(chosen))
+    return concatenate(space, [rows[at] for at in chosen], empty)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 TERMINATED, TRUNCATED, ERROR, TIMEOUT = "terminated", "truncated", "error", "timeout"
 _Z = 1.96  # of a normal distribution, for 95 %
@@ -33,27 +32,7 @@ class EpisodeRow(NamedTuple):
         return self.ended in (TERMINATED, TRUNCATED)
 
 
-class Difference(NamedTuple):
-    """An episode of which two evaluations have different rows. A row is None where one of them lacks it."""
-
-    episode: int
-    one: EpisodeRow | None
-    other: EpisodeRow | None
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields that differ."""
-        if self.one is None or self.other is None:
-            return EpisodeRow._fields
-        pairs = zip(EpisodeRow._fields, self.one, self.other, strict=True)
-        return tuple(name for name, a, b in pairs if not _alike(a, b))
-
-    def __str__(self) -> str:
-        if self.one is None or self.other is None:
-            return f"episode {self.episode}: only one of them has it"
-        return f"episode {self.episode}: " + ", ".join(
-            f"{name} {getattr(self.one, name)} and {getattr(self.other, name)}" for name in self.fields
-        )
+_NO_ROW = (None,) * len(EpisodeRow._fields)
 
 
 class Evaluation(NamedTuple):
@@ -88,23 +67,35 @@ class Evaluation(NamedTuple):
         said = [row.success for row in self.rows if row.is_complete and row.success is not None]
         return sum(said) / len(said) if said else None
 
-    def differences(self, other: Evaluation) -> list[Difference]:
-        """The episodes whose rows are not the same in both, in the order of their episodes."""
+    def differences(self, other: Evaluation) -> dict[int, dict[str, tuple[Any, Any]]]:
+        """The fields that differ, with both values, of each episode whose rows are not the same in both.
+
+        An episode that one of them lacks has None there for all its fields.
+        """
         mine, theirs = ({row.episode: row for row in one.rows} for one in (self, other))
-        pairs = (Difference(number, mine.get(number), theirs.get(number)) for number in sorted({*mine, *theirs}))
-        return [pair for pair in pairs if pair.fields]
+        found = {}
+        for number in sorted({*mine, *theirs}):
+            pairs = zip(mine.get(number, _NO_ROW), theirs.get(number, _NO_ROW), strict=True)
+            fields = {name: pair for name, pair in zip(EpisodeRow._fields, pairs, strict=True) if not _alike(*pair)}
+            if fields:
+                found[number] = fields
+        return found
 
     def compare(self, other: Evaluation) -> str:
         """Which rows differ and by how much, in a few lines."""
         found, n = self.differences(other), max(len(self.rows), len(other.rows))
         if not found:
             return f"all {n} rows are equal"
-        first_seen = sum("first_observation" in one.fields for one in found)
+        first_seen = sum("first_observation" in fields for fields in found.values())
         lines = [f"{len(found)} of {n} rows differ, {first_seen} of them from the first observation on"]
-        if apart := [abs(a - b) for a, b in map(_returns, found) if a is not None and b is not None]:
+        returns = [fields.get("episode_return", (0.0, 0.0)) for fields in found.values()]
+        if apart := [abs(a - b) for a, b in returns if a is not None and b is not None]:
             means = f"{self.mean_return:.6g} and {other.mean_return:.6g}"
             lines.append(f"mean return {means}; the returns of an episode are up to {max(apart):.6g} apart")
-        return "\n".join([*lines, *map(str, found[:3])])
+        for number, fields in [*found.items()][:3]:
+            values = ", ".join(f"{name} {one} and {two}" for name, (one, two) in fields.items())
+            lines.append(f"episode {number}: {'only one of them has it' if 'episode' in fields else values}")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         n, failed = len(self.returns), [row for row in self.rows if not row.is_complete]
@@ -113,16 +104,6 @@ class Evaluation(NamedTuple):
         interval = f" ± {self.half_width:.3g} (95 %)" if n > 1 else ""
         success = "" if self.success_rate is None else f", success {100 * self.success_rate:.1f} %"
         return f"{first}{mean}{interval}{success}, {len(self.rows)} episodes, {len(failed)} failed"
-
-
-def evaluation_of(rows: Sequence[EpisodeRow]) -> Evaluation:
-    """The evaluation that has these rows, which may come in any order."""
-    return Evaluation(tuple(sorted(rows)))
-
-
-def _returns(pair: Difference) -> tuple[float | None, float | None]:
-    one, other = pair.one, pair.other
-    return (one and one.episode_return), (other and other.episode_return)
 
 
 def _alike(one: object, other: object) -> bool:

@@ -1,6 +1,7 @@
 """The pool: `reactor_pool.py` is what users call, `member.py` one of its workers, `batch_order.py` what a batch is.
 
-`record.py` writes what a pool did, and lets another one do the same. `recorded_step.py` shows one step of it.
+`results.py` keeps the results of steps until they are received. `record.py` writes what a pool did, and lets another
+one do the same. `recorded_step.py` shows one step of it.
 """
 
 from reactorlib.gymnasium.pool.reactor_pool import ReactorPool

@@ -4,79 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush, nsmallest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
+class Entry(NamedTuple):
+    """A call of a pool's method, and what it asks or returns: `columns` with a value for each of the environments.
+
+    `reset_async` has the column of seeds, `send` that of actions. `recv` has rewards, terminations, truncations and
+    observations. `more` are the options of a reset, or the state of `restore`.
+    """
+
+    call: str
+    ids: list[int]
+    columns: list[Any]
+    more: Any = None
+
+
 class BatchOrder:
-    """The choice of the environments in a batch: by default those that are ready first. Subclasses choose otherwise."""
+    """The choice of the environments in a batch: without `durations` those that are ready first.
 
-    def reset(self, seeds: list[Any], options: Any) -> list[Any]:
-        """Note that all environments are reset. Returns the seeds to use."""
-        return seeds
+    With them, the batches follow from logical time alone. The results of an environment that is sent to at logical time
+    t are due at t plus its duration. A batch holds exactly those that are due first. Of several that are due at one
+    time, the one that was sent to first is first. Subclasses also write a record of a pool, or follow one.
+    """
 
-    def send(self, ids: Sequence[int], actions: Sequence[Any]) -> None:
-        """Note that each of these environments takes a step."""
+    def __init__(self, durations: Sequence[int] | None = None) -> None:
+        self._durations = durations
+        self._now = self._turn = 0
+        self._due: list[tuple[int, int, int]] = []  # a heap: time, turn, environment
+
+    def note(self, entry: Entry) -> Entry:
+        """Note a reset, actions that are sent, or a batch that goes to the caller. Returns it with the seeds to use."""
+        if self._durations is None:
+            return entry
+        if entry.call == "reset_async":
+            self._due.clear()
+        for number in entry.ids:
+            if entry.call == "recv":
+                self._now = heappop(self._due)[0]
+            else:
+                heappush(self._due, (self._now + self._durations[number], self._turn, number))
+                self._turn += 1
+        return entry
 
     def choose(self, count: int) -> list[int] | None:
         """The next batch, for a caller that asks for `count` environments. None: any that are ready.
 
         A caller whose wait has timed out asks again.
         """
-        return None
-
-    def received(self, ids: list[int], observations: Any, *columns: Any) -> None:
-        """Note a batch that goes to the caller. `columns` are rewards, terminations and truncations."""
+        return None if self._durations is None else [number for _, _, number in nsmallest(count, self._due)]
 
     def save(self) -> dict[str, Any]:
         """The state for `restore`."""
-        return {}
+        return {} if self._durations is None else {"logical": (self._now, self._turn, sorted(self._due))}
 
     def restore(self, state: dict[str, Any], whole: bytes) -> None:
         """Continue from a result of `save`, which is a part of the state of the `whole` pool."""
+        if self._durations is not None:
+            if "logical" not in state:
+                raise ValueError("the state is of a pool whose `order` is not 'logical'")
+            self._now, self._turn, due = state["logical"]
+            self._due = list(due)
 
     def close(self) -> None:
         """Note that the pool is closed."""
-
-
-class LogicalOrder(BatchOrder):
-    """Each environment has a duration, and the batches follow from logical time alone.
-
-    The results of an environment that is sent to at logical time t are due at t plus its duration. A batch holds
-    exactly those that are due first. Of several that are due at one time, the one that was sent to first is first.
-    """
-
-    def __init__(self, durations: Sequence[int]) -> None:
-        self._durations = durations
-        self._now = self._turn = 0
-        self._due: list[tuple[int, int, int]] = []  # a heap: time, turn, environment
-
-    def reset(self, seeds: list[Any], options: Any) -> list[Any]:
-        self._due.clear()
-        self.send(range(len(seeds)), ())
-        return seeds
-
-    def send(self, ids: Sequence[int], actions: Sequence[Any]) -> None:
-        for number in ids:
-            heappush(self._due, (self._now + self._durations[number], self._turn, number))
-            self._turn += 1
-
-    def choose(self, count: int) -> list[int]:
-        return [number for _, _, number in nsmallest(count, self._due)]
-
-    def received(self, ids: list[int], observations: Any, *columns: Any) -> None:
-        for _ in ids:
-            self._now = heappop(self._due)[0]
-
-    def save(self) -> dict[str, Any]:
-        return {"logical": (self._now, self._turn, sorted(self._due))}
-
-    def restore(self, state: dict[str, Any], whole: bytes) -> None:
-        if "logical" not in state:
-            raise ValueError("the state is of a pool whose `order` is not 'logical'")
-        self._now, self._turn, due = state["logical"]
-        self._due = list(due)
 
 
 def check_order(order: str, durations: Any, record: Any, replay: Any) -> None:

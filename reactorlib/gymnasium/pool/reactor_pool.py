@@ -5,28 +5,29 @@ Each worker is a vector environment of its own, in a session of its own, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from itertools import chain, pairwise
+from itertools import pairwise
 from time import monotonic, sleep
 from time import perf_counter_ns as clock
 from typing import Any, NamedTuple
 
 import numpy as np
-from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
+from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
+from gymnasium.vector.utils import batch_space, iterate
 
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import distinct
-from reactorlib.gymnasium.pool.batch_order import BatchOrder, LogicalOrder, check_order, checked_durations
-from reactorlib.gymnasium.pool.member import Member, Part
+from reactorlib.gymnasium.pool.batch_order import BatchOrder, Entry, check_order, checked_durations
+from reactorlib.gymnasium.pool.member import Member
 from reactorlib.gymnasium.pool.record import PoolRecorder, PoolReplayer, StrPath
+from reactorlib.gymnasium.pool.results import Results
 from reactorlib.gymnasium.saving import opened, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
-from reactorlib.gymnasium.vector import EnvironmentTimeoutError, joined, merged, rows_of
+from reactorlib.gymnasium.vector import EnvironmentTimeoutError
 from reactorlib.transport.waiting import Spinner
 
 # Results are taken 0.6 ms after the end of steps of 4 to 12 ms, on two loaded cores. With 2 ms it is 1.2 ms, and
@@ -34,14 +35,14 @@ from reactorlib.transport.waiting import Spinner
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 250e-6
 LOOK_S = 0.05  # between two looks at whether the workers live
 
-Results = tuple[Any, Any, Any, Any, dict[str, Any]]
+Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 class PoolState(NamedTuple):
     """The state of a pool besides that of its environments."""
 
     pending: Any  # environments that have yet to be received
-    parts: list[Part]  # their results
+    rows: Any  # their Results
     order: dict[str, Any]
 
 
@@ -89,6 +90,7 @@ class ReactorPool(CalledVectorEnv):
         resumable: bool = False,
     ) -> None:
         self._members: list[Member] = []
+        self._order = BatchOrder()
         if executor not in ("processes", "threads"):
             raise ValueError(f"`executor` must be 'processes' or 'threads', got {executor!r}")
         if AutoresetMode(autoreset_mode) is AutoresetMode.DISABLED:
@@ -111,74 +113,66 @@ class ReactorPool(CalledVectorEnv):
                 self._members.append(Member(str(self), low, make[low:high], **options))
             self._member_of = [member for member in self._members for _ in range(member.count)]
             self._learn_spaces()
-            self._order = self._ordered(order, durations)
+            self._results = Results(self.single_observation_space, n)
+            if order == "logical":
+                each = self._each_member(_declared_durations) if durations is None else durations
+                durations = checked_durations(each, n)
+                self._order = BatchOrder(durations)
             if replay is not None:
                 self._order = PoolReplayer(replay, self)
             elif record is not None:
-                self._order = PoolRecorder(record, self, self._order, env_fns)
+                self._order = PoolRecorder(record, self, env_fns, durations)
         except BaseException:
             self.close(terminate=True)
             raise
 
     def _learn_spaces(self) -> None:
         """Take the spaces of the first worker's environments. Raises RuntimeError where others have different ones."""
-        first = self._members[0].envs
-        for member in self._members[1:]:
-            member.envs.check_spaces(first.single_observation_space, first.single_action_space)
+        first, *others = [member.envs for member in self._members]
         self.metadata, self.render_mode = first.metadata, first.render_mode
-        self.single_observation_space = first.single_observation_space
-        self.single_action_space = first.single_action_space
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
-
-    def _ordered(self, order: str, durations: Sequence[int] | None) -> BatchOrder:
-        if order == "arrival":
-            return BatchOrder()
-        found = self._each_member(_declared_durations) if durations is None else durations
-        return LogicalOrder(checked_durations(found, self.num_envs))
+        for kind in ("observation", "action"):
+            space = getattr(first, f"single_{kind}_space")
+            if any(getattr(other, f"single_{kind}_space") != space for other in others):
+                raise RuntimeError(f"an environment has an {kind} space different from `{space}`")
+            setattr(self, f"single_{kind}_space", space)
+            setattr(self, f"{kind}_space", batch_space(space, self.num_envs))
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
-        self._assert_is_running()
-        if not self._failed:
-            self._assert_nothing_pends("reset_async")
+        self._assert_may("reset_async")
         if options is not None and "reset_mask" in options:
             raise ValueError("`reset_mask`: all environments of a pool are reset")
-        seeds = self._order.reset(seeds_of(seed, self.num_envs, self.seeds), options)
+        seeds = seeds_of(seed, self.num_envs, self.seeds)
+        (seeds,) = self._order.note(Entry("reset_async", [*range(self.num_envs)], [seeds], options)).columns
+        self._results.ready[:] = False
         for member in self._members:
             member.reset(seeds[member.low : member.low + member.count], options)
         self._pending[:], self._failed = True, False
 
     def send(self, actions: Any, env_ids: Any) -> None:
         """Let these environments take a step each: `env_ids` are n different numbers, `actions` a batch of n."""
-        self._assert_is_running()
+        self._assert_has_not_failed()
         ids, rows = np.asarray(env_ids), list(iterate(self.action_space, deepcopy(actions)))  # they may have to wait
         if ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu") or len(rows) != len(ids):
             raise ValueError(f"{len(rows)} actions, and env_ids={env_ids!r}: give one number for each")
         if len(np.unique(ids)) != len(ids) or not np.isin(ids, range(self.num_envs)).all():
             raise ValueError(f"env_ids={env_ids!r}: give different numbers below {self.num_envs}")
-        if self._failed:
-            raise RuntimeError("an environment has raised: reset first")
         ids = ids.astype(np.int64)
         if self._pending[ids].any():
             busy = ids[self._pending[ids]].tolist()
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
         numbers = ids.tolist()
-        self._order.send(numbers, rows)
-        parts: dict[Member, dict[int, Any]] = {}
-        for number, action in zip(numbers, rows, strict=True):
-            member = self._member_of[number]
-            parts.setdefault(member, {})[number - member.low] = action
+        self._order.note(Entry("send", numbers, [rows]))
         self._pending[ids] = True
         self._sends += 1
         self._sent[ids] = self._sends
+        members = [self._member_of[number] for number in numbers]
         with self._failing():
-            for member, part in parts.items():
-                member.step(part)
+            for member, number, action in zip(members, numbers, rows, strict=True):
+                member.step(number, action)
+            self._advance(dict.fromkeys(members))
 
-    def recv(
-        self, min_envs: int | None = None, timeout: float | None = None, *, max_envs: int | None = None
-    ) -> Results:
+    def recv(self, min_envs: int | None = None, timeout: float | None = None, *, max_envs: int | None = None) -> Step:
         """Results of the environments that are ready, at least `min_envs` of them (default: all that were sent to).
 
         Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
@@ -194,7 +188,7 @@ class ReactorPool(CalledVectorEnv):
         """The numbers of the ready environments, and their results."""
         self._assert_is_running()
         count = int(self._pending.sum())
-        if not count or self._failed:
+        if not count:
             raise NoAsyncCallError("Calling `recv` without any prior call to `send` or `reset_async`.", "step")
         if min_envs is not None and not 1 <= min_envs <= count:
             raise ValueError(f"min_envs={min_envs}, but {count} environments were sent to")
@@ -203,68 +197,57 @@ class ReactorPool(CalledVectorEnv):
         count = min(count, max_envs or count) if min_envs is None else int(min_envs)
         chosen, wanted = self._order.choose(count), None
         if chosen is not None:
-            count, wanted = len(chosen), np.zeros(self.num_envs, np.bool_)
-            wanted[chosen] = True
+            count, wanted = len(chosen), np.isin(range(self.num_envs), chosen)
         with self._failing():
-            self._await(count, timeout, wanted)
-            if wanted is None and max_envs is not None:
-                wanted = self._sent_first(max_envs)
-            ids, *received, infos = self._merged([part for member in self._members for part in member.take(wanted)])
-            self._order.received(ids.tolist(), *received)
-        self._pending[ids] = False
-        return (ids, *received, infos)
+            ready = self._await(count, timeout, wanted)
+            if len(ready) >= count:
+                if max_envs is not None and chosen is None:
+                    ready = np.sort(ready[np.argsort(self._sent[ready], kind="stable")[:max_envs]])
+                observations, *ends, infos = self._results.take(ready)
+                self._order.note(Entry("recv", ready.tolist(), [*ends, observations]))
+                self._pending[ready] = False
+                return (ready, observations, *ends, infos)
+        raise EnvironmentTimeoutError(
+            f"The call to `recv` has timed out after {timeout} second(s): {len(ready)} of {count} are ready"
+        )
 
-    def _sent_first(self, count: int) -> Any:
-        """A mask of at most `count` ready environments, the ones that were sent to first."""
-        ready = np.concatenate([part.ids for member in self._members for part in member.parts])
-        mask = np.zeros(self.num_envs, np.bool_)
-        mask[ready[np.lexsort((ready, self._sent[ready]))][:count]] = True
-        return mask
+    def _await(self, count: int, timeout: float | None = None, wanted: Any = None) -> Any:
+        """Look, then sleep, until `count` of the `wanted` environments are ready or the time is over.
 
-    def _await(self, count: int, timeout: float | None, wanted: Any = None) -> None:
-        """Look, then sleep, until `count` environments are ready, of those that are `wanted`."""
+        Returns the numbers of the ready ones. Without `wanted`, all are.
+        """
         began = looked = monotonic()
         pause = SHORTEST_SLEEP_S
-        self._spinner.spin(lambda: self._ready(wanted) >= count, clock())
-        while (ready := self._ready(wanted)) < count:
+        self._spinner.spin(lambda: len(self._ready(wanted)) >= count, clock())
+        while len(ready := self._ready(wanted)) < count:
             now = monotonic()
             if timeout is not None and now - began >= timeout:
-                raise EnvironmentTimeoutError(
-                    f"The call to `recv` has timed out after {timeout} second(s): {ready} of {count} are ready"
-                )
+                break
             if now - looked >= LOOK_S:
                 looked = now
-                for member in self._members:
-                    member.look()
+                self._advance(self._members, look=True)
             sleep(pause)
             pause = min(2 * pause, LONGEST_SLEEP_S)
+        return ready
 
-    def _ready(self, wanted: Any) -> int:
-        ready = sum([member.advance() for member in self._members])
-        if wanted is None or not ready:
-            return ready
-        return sum(int(wanted[part.ids].sum()) for member in self._members for part in member.parts)
+    def _ready(self, wanted: Any) -> Any:
+        self._advance(self._members)
+        ready = self._results.ready
+        return np.flatnonzero(ready if wanted is None else ready & wanted)
 
-    def _merged(self, parts: list[Part]) -> tuple[Any, ...]:
-        *columns, infos = zip(*parts, strict=True)
-        order = np.argsort(np.concatenate(columns[0]))
-        ids, observations, *ends = (rows_of(joined(column), order) for column in columns)
-        if isinstance(observations, np.ndarray) and observations.dtype == object:
-            space = self.single_observation_space
-            empty: Any = create_empty_array(space, len(ids), np.zeros)
-            observations = concatenate(space, observations, empty)
-        # By rows, as the first info of a key decides its type.
-        by_row = sorted(chain(*infos), key=lambda one: one[0])
-        return ids, observations, *ends, rows_of(merged(by_row, self.num_envs), ids)
+    def _advance(self, members: Iterable[Member], look: bool = False) -> None:
+        """Take the results that are there, and begin the steps that wait."""
+        for member in members:
+            if (ended := member.advance(look)) is not None:
+                self._results.put(*ended)
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
+        """After an error nothing can be received, and all have to be reset."""
         try:
             yield
-        except EnvironmentTimeoutError:
-            raise
         except BaseException:
-            self._failed = True
+            self._pending[:], self._failed = False, True
             raise
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -273,7 +256,7 @@ class ReactorPool(CalledVectorEnv):
         _, observations, *_, infos = self._received()
         return observations, infos
 
-    def step(self, actions: Any) -> Results:
+    def step(self, actions: Any) -> Step:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
         self.send(actions, np.arange(self.num_envs))
         _, *received = self._received()
@@ -281,8 +264,7 @@ class ReactorPool(CalledVectorEnv):
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read its attribute; none is being stepped meanwhile."""
-        self._assert_is_running()
-        self._assert_nothing_pends("call")
+        self._assert_may("call")
         return tuple(self._each_member(lambda member: member.envs.call(name, *args, **kwargs)))
 
     def _each_member(self, results: Callable[[Member], Sequence[Any]]) -> list[Any]:
@@ -291,8 +273,7 @@ class ReactorPool(CalledVectorEnv):
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
-        self._assert_is_running()
-        self._assert_nothing_pends("set_attr")
+        self._assert_may("set_attr")
         each = self._one_each(values)
         for member in self._members:
             member.envs.set_attr(name, each[member.low : member.low + member.count])
@@ -302,13 +283,10 @@ class ReactorPool(CalledVectorEnv):
 
         Results that were not received yet are a part of it. Raises ResumeError where an environment has no state.
         """
-        self._assert_is_running()
-        if self._failed:
-            raise RuntimeError("an environment has raised: reset first")
+        self._assert_has_not_failed()
         with self._failing():
-            self._await(int(self._pending.sum()), None)
-        parts = [part for member in self._members for part in member.parts]
-        state = PoolState(self._pending.copy(), parts, self._order.save())
+            pending = self._await(int(self._pending.sum()))
+        state = PoolState(self._pending.copy(), self._results.rows(pending), self._order.save())
         return save(self, [member.groups for member in self._members], state)
 
     def restore(self, state: bytes) -> None:
@@ -317,35 +295,39 @@ class ReactorPool(CalledVectorEnv):
         Raises AlreadyPendingCallError while environments are being stepped: receive them first. Raises ResumeError
         where an environment does not come to its state: reset, or restore another state.
         """
-        self._assert_is_running()
-        if not self._failed:
-            self._assert_nothing_pends("restore")
+        self._assert_may("restore")
         saved = opened(state, self)
         if saved.pool is None:
             raise ValueError("the state is of a ReactorVectorEnv")
         self._order.restore(saved.pool.order, state)
+        self._results.ready[:], self._failed = False, True
         for member in self._members:
             member.forget()
-        self._failed = True
         restore(self, [member.groups for member in self._members], saved)
-        self._members[0].parts = list(saved.pool.parts)
+        self._results.put(np.flatnonzero(saved.pool.pending), saved.pool.rows)
         self._pending[:], self._failed = saved.pool.pending, False
 
     def _assert_is_running(self) -> None:
-        for member in self._members:
-            member.envs.assert_is_running()
+        if self.closed or any(member.groups.session.closed for member in self._members):
+            when = "a call to `close()`" if self.closed else "an error ended it"
+            raise ClosedEnvironmentError(f"Trying to operate on `{type(self).__name__}`, after {when}.")
 
-    def _assert_nothing_pends(self, name: str) -> None:
+    def _assert_may(self, name: str) -> None:
+        self._assert_is_running()
         if self._pending.any():
             raise AlreadyPendingCallError(f"Calling `{name}` while environments are being stepped.", "step")
+
+    def _assert_has_not_failed(self) -> None:
+        self._assert_is_running()
+        if self._failed:
+            raise RuntimeError("an environment has raised: reset first")
 
     def close_extras(self, timeout: float | None = None, terminate: bool = False, **_kwargs: Any) -> None:
         """Close all environments. `terminate`, or a step that takes longer than `timeout` seconds: at once."""
         with ExitStack() as stack:  # all, also where one of them raises
             for member in self._members:
                 stack.callback(member.close, timeout, terminate)
-            if hasattr(self, "_order"):
-                stack.callback(self._order.close)
+            stack.callback(self._order.close)
 
 
 def _declared_durations(member: Member) -> list[Any]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -18,12 +19,16 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 
 from reactorlib.gymnasium.contract import difference
-from reactorlib.gymnasium.pool.batch_order import BatchOrder
+from reactorlib.gymnasium.pool.batch_order import BatchOrder, Entry
 from reactorlib.worker.canonical_form import canonical
 
-VERSION = 2
+VERSION = 3
 MARKED_BYTES = 4096  # of an observation, spread over it: a checksum of an Atari screen takes 50 us, of this part 3 us
-COLUMNS = ("reward", "termination", "truncation", "observation")
+NAMES = {
+    "reset_async": ("seed",),
+    "send": ("action",),
+    "recv": ("reward", "termination", "truncation", "observation"),
+}  # of the values in the columns of an entry
 
 StrPath = str | os.PathLike[str]
 
@@ -35,40 +40,6 @@ class Opened(NamedTuple):
     num_envs: int
     autoreset_mode: str
     make: bytes | str
-
-
-class Begun(NamedTuple):
-    """All environments were reset."""
-
-    seeds: list[Any]
-    options: Any
-
-
-class Sent(NamedTuple):
-    """These environments were sent to."""
-
-    ids: list[int]
-    actions: list[Any]
-
-
-class Received(NamedTuple):
-    """A batch, with a row for each of its environments. `marks` are checksums of the observations."""
-
-    ids: list[int]
-    rewards: list[float]
-    terminations: list[bool]
-    truncations: list[bool]
-    marks: list[int]
-
-
-class Restored(NamedTuple):
-    """The pool went on from a saved state."""
-
-    state: bytes
-
-
-Entry = Begun | Sent | Received | Restored
-CALLS = {Begun: "reset_async", Sent: "send", Received: "recv", Restored: "restore"}
 
 
 class ReplayError(RuntimeError):
@@ -84,12 +55,13 @@ class ReplayError(RuntimeError):
 
 
 class PoolRecorder(BatchOrder):
-    """Writes a record of a pool whose batches another order decides."""
+    """Writes a record of a pool."""
 
-    def __init__(self, path: StrPath, envs: Any, order: BatchOrder, env_fns: Sequence[Callable[[], Any]]) -> None:
-        self._order, self._space = order, envs.observation_space
-        self._is_seeded = False
-        self._entries = -1  # without the first
+    def __init__(
+        self, path: StrPath, envs: Any, env_fns: Sequence[Callable[[], Any]], durations: Sequence[int] | None
+    ) -> None:
+        super().__init__(durations)
+        self._space, self._entries = envs.observation_space, 0  # without the first
         try:
             make: Any = cloudpickle.dumps(list(env_fns))
         except Exception as error:  # noqa: BLE001  # of the user's objects; a record serves without them
@@ -99,37 +71,23 @@ class PoolRecorder(BatchOrder):
 
     def _write(self, entry: Opened | Entry) -> None:
         pickle.dump(entry, self._file, protocol=5)
-        self._entries += 1
         self._file.flush()  # a process that is killed leaves all that it did
 
-    def reset(self, seeds: list[Any], options: Any) -> list[Any]:
-        """Give a seed of its own to each environment that has none yet, so that the record can be replayed."""
-        if not self._is_seeded:
-            drawn = np.random.SeedSequence().generate_state(len(seeds))
-            seeds = [int(new) if seed is None else seed for seed, new in zip(seeds, drawn, strict=True)]
-        self._is_seeded = True
-        seeds = self._order.reset(seeds, options)
-        self._write(Begun(seeds, options))
-        return seeds
-
-    def send(self, ids: Sequence[int], actions: Sequence[Any]) -> None:
-        self._order.send(ids, actions)
-        self._write(Sent(list(ids), list(actions)))
-
-    def choose(self, count: int) -> list[int] | None:
-        return self._order.choose(count)
-
-    def received(self, ids: list[int], observations: Any, *columns: Any) -> None:
-        self._order.received(ids, observations, *columns)
-        self._write(_batch(self._space, ids, observations, *columns))
+    def note(self, entry: Entry) -> Entry:
+        """Write it. A first reset draws seeds for environments that have none, so that the record can be replayed."""
+        if entry.call == "reset_async" and not self._entries:
+            drawn = np.random.SeedSequence().generate_state(len(entry.ids))
+            entry = _with_seeds(entry, map(int, drawn))
+        self._write(_marked(entry, self._space))
+        self._entries += 1
+        return super().note(entry)
 
     def save(self) -> dict[str, Any]:
-        return {**self._order.save(), "entries": self._entries}
+        return {**super().save(), "entries": self._entries}
 
     def restore(self, state: dict[str, Any], whole: bytes) -> None:
-        self._order.restore(state, whole)
-        self._is_seeded = True
-        self._write(Restored(whole))
+        super().restore(state, whole)
+        self.note(Entry("restore", [], [], whole))
 
     def close(self) -> None:
         self._file.close()
@@ -139,6 +97,7 @@ class PoolReplayer(BatchOrder):
     """Chooses the batches of a record, and compares all that is sent and received with it."""
 
     def __init__(self, path: StrPath, envs: Any) -> None:
+        super().__init__()
         opened, self._record = read(path)
         if (opened.num_envs, opened.autoreset_mode) != (envs.num_envs, envs.metadata["autoreset_mode"].value):
             was = f"{opened.num_envs} environments, autoreset_mode={opened.autoreset_mode!r}"
@@ -147,67 +106,56 @@ class PoolReplayer(BatchOrder):
         self._entries = self._batches = 0  # that are behind us
         self._next = next(self._record, None)
 
-    def _taken(self, kind: type[Any]) -> Any:
-        """The next entry, which is of this kind."""
-        entry = self._expected(kind)
-        self._entries += 1
-        self._batches += isinstance(entry, Received)
-        self._next = next(self._record, None)
-        return entry
-
-    def _expected(self, kind: type[Any]) -> Any:
+    def _expected(self, call: str | None = None) -> Entry:
+        """The next entry, which is of this call."""
         if self._next is None:
             raise self._error("the record ends here")
-        if not isinstance(self._next, kind):
-            raise self._error(f"the record has a call of `{CALLS[type(self._next)]}` here, not of `{CALLS[kind]}`")
+        if call not in (None, self._next.call):
+            raise self._error(f"the record has a call of `{self._next.call}` here, not of `{call}`")
         return self._next
+
+    def _pass(self) -> None:
+        self._batches += self._expected().call == "recv"
+        self._entries += 1
+        self._next = next(self._record, None)
 
     def _error(self, text: str, environment: int | None = None) -> ReplayError:
         return ReplayError(text, self._batches, environment)
 
-    def reset(self, seeds: list[Any], options: Any) -> list[Any]:
-        """Return the seeds of the record, some of which may not have been given but drawn."""
-        entry = self._taken(Begun)
-        for number, (seed, recorded) in enumerate(zip(seeds, entry.seeds, strict=True)):
-            if seed not in (None, recorded):
-                raise self._error(f"it is reset with the seed {seed}, in the record with {recorded}", number)
-        return list(entry.seeds)
-
-    def send(self, ids: Sequence[int], actions: Sequence[Any]) -> None:
-        entry = self._taken(Sent)
-        if list(ids) != entry.ids:
-            raise self._error(f"environments {list(ids)} are sent to, in the record {entry.ids}")
-        for number, action, recorded in zip(ids, actions, entry.actions, strict=True):
-            if found := difference(action, recorded, "its actions"):
-                raise self._error(f"{found} as in the record", number)
+    def note(self, entry: Entry) -> Entry:
+        """Compare it. The seeds are those of the record, some of which may not have been given but drawn."""
+        recorded = self._expected(entry.call)
+        if entry.call == "reset_async":
+            entry = _with_seeds(entry, recorded.columns[0])
+        if entry.ids != recorded.ids:
+            raise self._error(f"environments {entry.ids} are sent to, in the record {recorded.ids}")
+        pairs = zip(NAMES[entry.call], _marked(entry, self._space).columns, recorded.columns, strict=True)
+        for name, column, values in pairs:
+            for number, one, value in zip(entry.ids, column, values, strict=True):
+                if difference(one, value, name) is not None:
+                    differs = "differs from" if name == "observation" else f"{shown(one)} is {shown(value)} in"
+                    raise self._error(f"its {name} {differs} the record", number)
+        self._pass()
+        return entry
 
     def choose(self, count: int) -> list[int]:
-        ids: list[int] = self._expected(Received).ids
+        ids = self._expected("recv").ids
         if len(ids) < count:
             raise self._error(f"{count} environments are asked for, in the record {len(ids)}")
         return ids
-
-    def received(self, ids: list[int], observations: Any, *columns: Any) -> None:
-        recorded, got = self._expected(Received), _batch(self._space, ids, observations, *columns)
-        for column, name in enumerate(COLUMNS, start=1):
-            for number, one, value in zip(ids, got[column], recorded[column], strict=True):
-                if difference(one, value, name):
-                    was = "" if name == "observation" else f": {one} instead of {value}"
-                    raise self._error(f"its {name} differs from the record{was}", number)
-        self._taken(Received)
 
     def save(self) -> dict[str, Any]:
         return {"entries": self._entries}
 
     def restore(self, state: dict[str, Any], whole: bytes) -> None:
         """Go on where the record restored this state, or where the recorded run had it when it saved it."""
-        if isinstance(self._next, Restored) and self._next.state == whole:
-            self._taken(Restored)
+        if self._next is not None and self._next.call == "restore" and self._next.more == whole:
+            self._pass()
             return
         if "entries" not in state or self._entries:
             raise self._error("the recorded run did not have this state here")
         while self._entries < state["entries"]:
-            self._taken(object)
+            self._pass()
 
 
 def read(path: StrPath) -> tuple[Opened, Iterator[Entry]]:
@@ -235,9 +183,19 @@ def _entries(path: StrPath) -> Iterator[Any]:
             yield entry
 
 
-def _batch(space: Any, ids: list[int], observations: Any, *columns: Any) -> Received:
-    rewards, terminations, truncations = (column.tolist() for column in columns)
-    return Received(ids, rewards, terminations, truncations, marks_of(space, observations, len(ids)))
+def _with_seeds(entry: Entry, values: Iterable[int]) -> Entry:
+    """A reset that has these seeds where it has none, or the same."""
+    seeds = [value if seed in (None, value) else seed for seed, value in zip(*entry.columns, values, strict=True)]
+    return entry._replace(columns=[seeds])
+
+
+def _marked(entry: Entry, space: Any) -> Entry:
+    """The entry as it is written: a batch has checksums in the place of observations."""
+    if entry.call != "recv":
+        return entry
+    *ends, observations = entry.columns
+    marks = marks_of(space, observations, len(entry.ids))
+    return entry._replace(columns=[*(column.tolist() for column in ends), marks])
 
 
 def marks_of(space: Any, observations: Any, n: int) -> list[int]:

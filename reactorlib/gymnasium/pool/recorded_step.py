@@ -11,7 +11,8 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 
 from reactorlib.gymnasium.contract import difference
-from reactorlib.gymnasium.pool.record import COLUMNS, Begun, Entry, Received, Restored, Sent, StrPath, marks_of, read
+from reactorlib.gymnasium.pool.batch_order import Entry
+from reactorlib.gymnasium.pool.record import NAMES, StrPath, marks_of, read
 from reactorlib.gymnasium.saving import opened, restore
 from reactorlib.gymnasium.vector import ListedVectorEnv, merged
 
@@ -54,27 +55,25 @@ def _found(envs: ListedVectorEnv, entries: Iterator[Entry], environment: int, st
     taken, action = 0, None
     result: Any = None
     for entry in entries:
-        if isinstance(entry, Restored):
-            saved = opened(entry.state)
+        if entry.call == "restore":
+            saved = opened(entry.more)
             own, spaces = [saved.environments[environment]], (envs.action_space, envs.single_action_space)
             restore(envs, [envs.groups], saved._replace(environments=own, spaces=spaces))
-        elif isinstance(entry, Begun):
-            observations, infos = envs.reset(seed=[entry.seeds[environment]], options=entry.options)
+        if environment not in entry.ids:
+            continue
+        values = [column[entry.ids.index(environment)] for column in entry.columns]
+        if entry.call == "reset_async":
+            observations, infos = envs.reset(seed=values, options=entry.more)
             result = observations, np.zeros(1), *np.zeros((2, 1), np.bool_), infos
-        elif isinstance(entry, Sent) and environment in entry.ids:
-            taken, action = taken + 1, entry.actions[entry.ids.index(environment)]
+        elif entry.call == "send":
+            taken, action = taken + 1, values[0]
             result = envs.step_some({0: action})
-        elif isinstance(entry, Received) and environment in entry.ids and taken == step and result is not None:
-            at = entry.ids.index(environment)
-            return _compared(envs, [environment, step, action], result, [column[at] for column in entry[1:]])
+        elif taken == step and result is not None:
+            observations, *ends, infos = result
+            got = [*(column.tolist()[0] for column in ends), *marks_of(envs.observation_space, observations, 1)]
+            columns = zip(NAMES["recv"], got, values, strict=True)
+            differences = [name for name, one, value in columns if difference(one, value, name)]
+            observation = next(iterate(envs.observation_space, observations))
+            shown = [environment, step, action, observation, *got[:-1], merged(infos, 1)]
+            return ReplayedStep._make([*shown, differences])
     raise ValueError(f"the record has {taken} steps of environment {environment}, and no result of step {step}")
-
-
-def _compared(envs: ListedVectorEnv, asked: list[Any], result: Any, recorded: list[Any]) -> ReplayedStep:
-    """The step with the names of what the record has otherwise."""
-    observations, *ends, infos = result
-    columns = [column.tolist()[0] for column in ends]
-    got = [*columns, marks_of(envs.observation_space, observations, 1)[0]]
-    differences = [name for name, a, b in zip(COLUMNS, got, recorded, strict=True) if difference(a, b, name)]
-    observation = next(iterate(envs.observation_space, observations))
-    return ReplayedStep._make([*asked, observation, *columns, merged(infos, 1), differences])

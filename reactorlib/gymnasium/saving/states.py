@@ -17,7 +17,7 @@ from reactorlib.gymnasium.isolation import OwnGenerators
 from reactorlib.gymnasium.saving.environment_pickle import pickled
 from reactorlib.gymnasium.saving.journal import Journal
 
-MAGIC = b"reactorlib state 2\n"
+MAGIC = b"reactorlib state 3\n"
 DIGEST_BYTES = 32
 
 

@@ -6,7 +6,7 @@ of data.
 
 from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.vector.infos import Info, merged
-from reactorlib.gymnasium.vector.layout import ARRAYS, is_plain, joined, reshaped, rows_of
+from reactorlib.gymnasium.vector.layout import ARRAYS, is_plain, joined, put_rows, reshaped, rows_of
 from reactorlib.gymnasium.vector.listed_env import ListedVectorEnv
 from reactorlib.gymnasium.vector.share import NOT_GIVEN
 from reactorlib.gymnasium.vector.statistics import Statistics
@@ -14,5 +14,5 @@ from reactorlib.gymnasium.vector.vector_env import ReactorVectorEnv
 
 __all__ = [
     "ARRAYS", "NOT_GIVEN", "EnvironmentTimeoutError", "Info", "ListedVectorEnv", "ReactorVectorEnv", "Statistics",
-    "is_plain", "joined", "merged", "reshaped", "rows_of",
+    "is_plain", "joined", "merged", "put_rows", "reshaped", "rows_of",
 ]  # fmt: skip

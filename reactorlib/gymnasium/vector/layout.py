@@ -113,7 +113,7 @@ def rows_of(batch: Any, rows: Any) -> Any:
     return _each(lambda part: part[rows], batch)
 
 
-def put_rows(batch: Any, rows: slice, values: Any) -> None:
+def put_rows(batch: Any, rows: Any, values: Any) -> None:
     """The opposite of `rows_of`."""
     _each(lambda part, value: part.__setitem__(rows, value), batch, values)
 

@@ -20,14 +20,6 @@ class ListedVectorEnv(ReactorVectorEnv):
     def _infos(self, results: list[list[Info]]) -> Any:
         return [info for infos in results for info in infos]
 
-    def assert_is_running(self) -> None:
-        """Raise ClosedEnvironmentError if it is closed."""
-        self._assert_is_running()
-
-    def check_spaces(self, observation_space: Any, action_space: Any) -> None:
-        """Raise RuntimeError where an environment has others."""
-        self._check_spaces(observation_space, action_space)
-
     def reset_each(self, seeds: list[Any], options: list[Any], mask: list[bool] | None = None) -> tuple[Any, Any]:
         """Reset the environments, those of the mask if there is one, each with its seed and options."""
         self._assert_is_running()

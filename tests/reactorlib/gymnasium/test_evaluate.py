@@ -282,13 +282,14 @@ def test_a_comparison_names_the_rows_and_how_far_they_are_apart() -> None:
     one = Evaluation((row(0, 1.0), row(1, 2.0), row(2, 3.0)))
     other = Evaluation((row(0, 1.0), row(1, 5.0), row(2, 3.5, seen="b")))
     assert one.compare(one) == "all 3 rows are equal"
-    assert [(pair.episode, pair.fields) for pair in one.differences(other)] == [
-        (1, ("episode_return",)), (2, ("episode_return", "first_observation"))
-    ]  # fmt: skip
+    assert one.differences(other) == {
+        1: {"episode_return": (2.0, 5.0)}, 2: {"episode_return": (3.0, 3.5), "first_observation": ("a", "b")}
+    }  # fmt: skip
     said = one.compare(other)
     assert said.startswith("2 of 3 rows differ, 1 of them from the first observation on")
     assert "up to 3 apart" in said
-    assert one.differences(Evaluation(one.rows[:1]))[0].other is None
+    assert one.differences(Evaluation(one.rows[:1]))[1]["seed"] == (1, None)
+    assert one.compare(Evaluation(one.rows[:2])).endswith("\nepisode 2: only one of them has it")
 
 
 def test_failed_episodes_have_no_part_in_the_mean() -> None:

@@ -10,21 +10,22 @@ import pytest
 
 from reactorlib.gymnasium import ReactorPool, ReplayError
 from reactorlib.gymnasium.contract import difference, probes
-from reactorlib.gymnasium.pool.batch_order import LogicalOrder
-from reactorlib.gymnasium.pool.record import Received, Restored, read
+from reactorlib.gymnasium.pool.batch_order import BatchOrder, Entry
+from reactorlib.gymnasium.pool.record import read
 from tests.reactorlib.gymnasium.environments import made
 from tests.reactorlib.gymnasium.random_pools import WAYS, RandomPool, run
 
 
 def batches(durations: list[int], counts: list[int]) -> list[list[int]]:
-    order = LogicalOrder(durations)
-    order.reset([None] * len(durations), None)
+    order = BatchOrder(durations)
+    order.note(Entry("reset_async", [*range(len(durations))], [[None] * len(durations)]))
     chosen = []
     for count in counts:
         ids = order.choose(count)
         assert order.choose(count) == ids
-        order.received(ids, None)
-        order.send(sorted(ids), [])
+        assert ids is not None
+        order.note(Entry("recv", ids, []))
+        order.note(Entry("send", sorted(ids), []))
         chosen.append(ids)
     return chosen
 
@@ -112,7 +113,7 @@ def test_a_record_may_end_in_the_middle_of_an_entry(pool: Any, tmp_path: Path) -
     with pytest.raises(ReplayError, match="ends") as raised:
         run(again, 5, [2])
     assert raised.value.batch == 5
-    assert len([entry for entry in read(path)[1] if isinstance(entry, Received)]) == len(log)
+    assert len([entry for entry in read(path)[1] if entry.call == "recv"]) == len(log)
     broken.write_bytes(path.read_bytes()[:-1] + b"\xff\xff" + path.read_bytes())
     with pytest.raises(pickle.UnpicklingError):
         list(read(broken)[1])
@@ -175,7 +176,7 @@ def test_a_replay_begins_where_its_record_went_on_from_a_saved_state(pool: Any, 
     second = pool(made("no infos", 4), workers=2, record=tmp_path / "record")
     second.restore(state)
     log = run(second, 10, [2])
-    assert isinstance(next(read(tmp_path / "record")[1]), Restored)
+    assert next(read(tmp_path / "record")[1]).call == "restore"
     again = pool(made("no infos", 4), workers=1, replay=tmp_path / "record")
     with pytest.raises(ReplayError, match="restore"):
         again.reset_async(seed=1)
