@@ -23,13 +23,12 @@ State = tuple[int, ...] | None
 
 
 class Watch:
-    """Notes what this process does to files outside of `ours`, as far as Python opens, makes, renames or removes them.
+    """Notes what this process does to files, as far as Python opens, makes, renames or removes them.
 
     An audit hook stays until its process ends: use it in a process that ends after its play.
     """
 
-    def __init__(self, ours: Path) -> None:
-        self._elsewhere = (*_ELSEWHERE, f"{ours.resolve()}{os.sep}")
+    def __init__(self) -> None:
         self._before: dict[str, State] = {}
         self._read: dict[str, None] = {}
         sys.addaudithook(self._hear)
@@ -59,7 +58,7 @@ class Watch:
         within = f"/proc/self/fd/{folder}" if isinstance(folder, int) and folder >= 0 else ""
         near = Path(within, os.fsdecode(path))
         whole = os.path.realpath(near) if follow else str(Path(os.path.realpath(near.parent), near.name))
-        if not whole.startswith(self._elsewhere):
+        if not whole.startswith(_ELSEWHERE):
             yield whole
 
     def changed(self) -> list[str]:
