@@ -112,7 +112,7 @@ class _IsolationCheck:
         return {finding.culprit for finding in self._findings if finding.part != "info"}
 
     def _first(self, alone: Played) -> Played:
-        if alone.reason == LATE:
+        if alone.error == LATE:
             raise RuntimeError(f"{self._name}: no play ended within {self._limit_s} s (limit_s)")
         if alone.died:
             raise RuntimeError(f"{self._name} fails alone: {alone.died} in {call_named(alone.call)}")
@@ -122,8 +122,8 @@ class _IsolationCheck:
 
     def _judge(self, culprit: str, play: Played, name: str) -> bool:
         """Whether a play differs from the one alone, which is then a finding."""
-        if play.reason:
-            self._unchecked.append(f"{name} ({play.reason})")
+        if play.error:
+            self._unchecked.append(f"{name} ({play.error.splitlines()[-1]})")
             return False
         found = self._difference(play)
         if found is None or (found[1] == "info" and self._are_infos_unlike):
@@ -149,8 +149,8 @@ class _IsolationCheck:
                 self._findings[at] = replace(finding, places=lines)
         rest = [name for name in (*GENERATORS, *OUTSIDE, HASH) if name not in named]
         elsewhere = self._play_elsewhere(rest)
-        if elsewhere.reason:
-            self._unchecked.append(f"imported elsewhere ({elsewhere.reason})")
+        if elsewhere.error:
+            self._unchecked.append(f"imported elsewhere ({elsewhere.error.splitlines()[-1]})")
         elif self._difference(elsewhere) is not None:
             self._judge_imports(rest)
 
@@ -182,7 +182,7 @@ class _IsolationCheck:
         if not self._findings or not self._changed:
             return
         last = self._play("alone")
-        found = None if last.reason else self._difference(last)
+        found = None if last.error else self._difference(last)
         read = sorted(self._read & (self._changed | {str(Path(path).parent) for path in self._changed}))
         if found is None or (found[1] == "info" and self._culprits()):
             return

@@ -51,11 +51,10 @@ class Job(NamedTuple):
 
 @dataclass
 class Played:
-    """The result of a play, or of an import. `reason` says why there are no rows, and `died` that the process ended."""
+    """The result of a play, or of an import. `error` says why there are no rows, or `died` that the process ended."""
 
     rows: list[Row] = field(default_factory=list)
-    reason: str = ""
-    error: str = ""  # with its traceback
+    error: str = ""
     died: str = ""
     call: int = 0  # that had begun when it died
     touched: list[str] = field(default_factory=list)  # generators
@@ -99,7 +98,7 @@ def serving(job: Job) -> Iterator[Callable[..., Played]]:
                 told = stderr.read().decode(errors="replace")
                 end = "no answer" if process.returncode is None else ended_by(process.returncode)
                 raise RuntimeError(f"the environment cannot be played: {end}\n{told}".strip()) from None
-            return Played(reason=LATE)
+            return Played(error=LATE)
 
         try:
             imported = play()
@@ -172,8 +171,8 @@ def _forked(
             faulthandler.dump_traceback_later(max(1.0, until - monotonic() + 1), exit=True)  # also if the others fail
             try:
                 found = Played(act(), touched=sorted(around.touched), places=around.places)
-            except BaseException as error:  # noqa: BLE001  # of the environment: a report, whatever it is
-                found = Played(reason=f"{type(error).__name__}: {error}", error=traceback.format_exc(limit=-3))
+            except BaseException:  # noqa: BLE001  # of the environment: a report, whatever it is
+                found = Played(error=traceback.format_exc(limit=-3))
             found.changed, found.read = watch.changed(), watch.read()
             imports = [name for name in [*sys.modules] if name not in own]
             found.imports = [] if found.changed and "torch" not in imports else imports

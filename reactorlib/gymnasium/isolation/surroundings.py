@@ -85,8 +85,8 @@ class Surroundings:
         self._now_ns, self._drawn, self._calls = 1_700_000_000 * 10**9, 0, 0
         if "time" in self._changed:
             self._now_ns += 98_765_432_123_456
-        for name in generators.GENERATORS:
-            generators.seed_all(1 if name in self._changed else 0, (name,))
+        generators.seed_all(0)
+        self.disturb()
         if WATCHED in more:
             sys.setprofile(self._watch)
             sys.settrace(self._trace)
