@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -16,7 +14,7 @@ import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 
 from reactorlib.gymnasium.isolation.generators import GENERATORS
-from reactorlib.gymnasium.isolation.play_server import LATE, Job, Played, imports_of, played
+from reactorlib.gymnasium.isolation.play_server import LATE, Job, Played, serving
 from reactorlib.gymnasium.isolation.plays import PARTS, RAISED, Row
 from reactorlib.gymnasium.isolation.report import (
     FILES,
@@ -29,15 +27,12 @@ from reactorlib.gymnasium.isolation.report import (
     Isolation,
     call_named,
 )  # fmt: skip
-from reactorlib.gymnasium.isolation.surroundings import OUTSIDE, WATCHED
+from reactorlib.gymnasium.isolation.surroundings import IMPORT, OUTSIDE, WATCHED
 
 _PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit, as most of the some 15 plays are short
-_ALONE, _AGAIN = ("alone",), ("again",)
-_IN_A_PROCESS = (*GENERATORS, *OUTSIDE)
-
 _PLACES = 3  # of a culprit, that are named
 
-Reasons = dict[str, tuple[str, ...]]  # culprits with their places
+Places = dict[str, dict[str, int]]  # as of Surroundings
 
 
 def check_isolation(
@@ -60,172 +55,144 @@ def check_isolation(
     >>> found.is_isolated, found.findings, found.remedy
     (True, (), 'none')
     """
-    with TemporaryDirectory(prefix="reactorlib-check-") as folder:
-        return _IsolationCheck(make_env, Path(folder), steps, seed, limit_s).run()
+    return _IsolationCheck(make_env, steps, seed, limit_s).run()
 
 
 class _IsolationCheck:
-    def __init__(self, make_env: Any, folder: Path, steps: int, seed: int, limit_s: float) -> None:
+    def __init__(self, make_env: Any, steps: int, seed: int, limit_s: float) -> None:
         self._name = make_env if isinstance(make_env, str) else getattr(make_env, "__qualname__", repr(make_env))
-        self._began, self._limit_s, self._folder, self._started = monotonic(), limit_s, folder, 0
-        self._make, self._specs, self._steps, self._seed = cloudpickle.dumps(make_env), [*_registered()], steps, seed
+        self._began, self._limit_s = monotonic(), limit_s
+        box_s, until = limit_s / _PLAYS_IN_LIMIT, self._began + limit_s
+        self._job = Job(cloudpickle.dumps(make_env), [*_registered()], (), [], seed, steps, box_s, until)
         self._findings: list[Finding] = []
         self._unchecked: list[str] = []
         self._changed, self._read = set[str](), set[str]()  # files
         self._are_infos_unlike = False  # so that a play's are no further finding
-        self._alone: Played = {}
-
-    def _play(self, plays: Sequence[tuple[str, ...]], changed: Sequence[str] = ()) -> dict[tuple[str, ...], Played]:
-        """Play in a process with these surroundings changed. One at a time: they may write the same files."""
-        self._started += 1
-        left = self._began + self._limit_s - monotonic()
-        if left <= 0:
-            return {}
-        path = [os.path.abspath(part) for part in sys.path]  # noqa: PTH100  # "" is the current folder
-        folder, box_s = str(self._folder / str(self._started)), self._limit_s / _PLAYS_IN_LIMIT
-        ended = played(
-            Job(self._make, self._specs, path, folder, tuple(changed), self._seed, self._steps, box_s, left, [*plays],
-                imports_of(self._alone))
-        )  # fmt: skip
-        for play in ended.values():
-            self._changed.update(play.get("changed", ()))
-            self._read.update(play.get("read", ()))
-        return ended
 
     def run(self) -> Isolation:
-        """All plays. Plays with further questions run only where something was found."""
-        within = [_ALONE, _AGAIN, *(("alone", name) for name in _IN_A_PROCESS),
-                  ("neighbours",), ("twice",), ("threads",)]  # fmt: skip
-        played = self._play(within)
-        self._alone = self._first(played)
-        elsewhere = self._play([_ALONE], (*_IN_A_PROCESS, HASH))
-        again = played.get(_AGAIN)
-        if self._judge(OTHER, again, "again"):
-            self._explain(again, ("watched", str(self._findings[-1].call)))
-            self._are_infos_unlike = True
-        if not self._culprits():
-            self._judge_surroundings(played, elsewhere.get(_ALONE))
-            self._are_infos_unlike = bool(self._findings)
-            if not self._culprits() & {OTHER, FILES}:
-                self._judge_company(played)
+        """All plays, one at a time, as they may write the same files. Where something is found, more follow."""
+        with serving(self._job) as self._here:
+            self._alone = self._first(self._play("alone"))
+            self._again = self._play("alone")
+            if self._judge(OTHER, self._again, "again"):
+                self._explain(self._watched.places, self._findings[-1].call)
+                self._are_infos_unlike = True
+            if not self._culprits():
+                self._judge_surroundings()
+                self._are_infos_unlike = bool(self._findings)
+                if OTHER not in self._culprits():
+                    self._judge_company()
             self._judge_files()
-        return self._isolation()
+        findings, in_infos = (tuple(finding for finding in self._findings if (finding.part == "info") is of_infos)
+                              for of_infos in (False, True))  # fmt: skip
+        touched, unchecked, files = tuple(self._alone.touched), tuple(self._unchecked), tuple(sorted(self._changed))
+        calls, seconds = len(self._alone.rows), monotonic() - self._began
+        return Isolation(self._name, findings, in_infos, touched, unchecked, calls, seconds, files)
+
+    def _play(self, *play: str) -> Played:
+        """Play in the process that has imported the environment in the usual surroundings."""
+        return self._kept(self._here(*play))
+
+    def _play_elsewhere(self, changed: Sequence[str]) -> Played:
+        """Play alone where the environment was imported with these surroundings changed."""
+        with serving(self._job._replace(changed=tuple(changed), imports=self._alone.imports)) as play:
+            return self._kept(play("alone"))
+
+    def _kept(self, played: Played) -> Played:
+        self._changed.update(played.changed)
+        self._read.update(played.read)
+        return played
+
+    @cached_property
+    def _watched(self) -> Played:
+        """A play that finds the lines that draw, or that ask for what the check does not control."""
+        return self._play("alone", WATCHED)
 
     def _culprits(self) -> set[str]:
         return {finding.culprit for finding in self._findings if finding.part != "info"}
 
-    def _first(self, played: dict[tuple[str, ...], Played]) -> Played:
-        alone = played.get(_ALONE, {"reason": LATE})
-        if alone.get("reason") == LATE:
+    def _first(self, alone: Played) -> Played:
+        if alone.error == LATE:
             raise RuntimeError(f"{self._name}: no play ended within {self._limit_s} s (limit_s)")
-        rows = alone.get("rows", [])
-        if "died" in alone:
-            raise RuntimeError(f"{self._name} fails alone: {alone['died']} in {call_named(alone['call'])}")
-        if "error" in alone or rows[-1][0] == RAISED.encode():
-            raise RuntimeError(f"{self._name} fails alone: {alone.get('error') or rows[-1][1].decode()}")
+        if alone.died:
+            raise RuntimeError(f"{self._name} fails alone: {alone.died} in {call_named(alone.call)}")
+        if alone.error or alone.rows[-1][0] == RAISED.encode():
+            raise RuntimeError(f"{self._name} fails alone: {alone.error or alone.rows[-1][1].decode()}")
         return alone
 
-    def _judge(self, culprit: str, play: Played | None, name: str, places: Sequence[str] = ()) -> bool:
+    def _judge(self, culprit: str, play: Played, name: str) -> bool:
         """Whether a play differs from the one alone, which is then a finding."""
-        if play is None or "reason" in play:
-            self._unchecked.append(f"{name} ({LATE if play is None else play['reason']})")
+        if play.error:
+            self._unchecked.append(f"{name} ({play.error.splitlines()[-1]})")
             return False
         found = self._difference(play)
-        if found is None or culprit in {finding.culprit for finding in self._findings}:
-            return found is not None
-        self._findings.append(Finding(culprit, *found, tuple(places)))
+        if found is None or (found[1] == "info" and self._are_infos_unlike):
+            return False
+        self._findings.append(Finding(culprit, *found, _lines(self._alone.places, culprit, found[0])))
         return True
 
     def _difference(self, play: Played) -> tuple[int, str] | None:
         """The first call that differs from the play alone, and what of it."""
-        if "died" in play:
-            return play["call"], f"process ({play['died']})"
-        found = _difference(self._alone["rows"], play["rows"])
-        return None if found is not None and found[1] == "info" and self._are_infos_unlike else found
+        return (play.call, f"process ({play.died})") if play.died else _difference(self._alone.rows, play.rows)
 
-    def _explain(self, play: Any, watched: tuple[str, ...]) -> None:
-        """Name the reason of the last finding: equal plays differ. If none is found, it stays as it is."""
-        finding = self._findings[-1]
-        reasons = self._of_files(play) or self._uncontrolled(watched)
-        if reasons:
-            self._findings[-1:] = [replace(finding, culprit=name, places=places) for name, places in reasons.items()]
+    def _explain(self, places: Places, call: int) -> None:
+        """Equal plays differ, the last finding says. Name what the check does not control and the environment reads."""
+        seen = {name: lines for name in OUTSIDE if (lines := _lines(places, f"{WATCHED} {name}", call))}
+        culprit = next(iter(seen)) if len(seen) == 1 else OTHER  # which of several it is, is not known
+        self._findings[-1] = replace(self._findings[-1], culprit=culprit, places=sum(seen.values(), ())[:_PLACES])
 
-    def _of_files(self, play: Played) -> Reasons:
-        """Files, if this second play read what the first one changed, or if a third play is like the second."""
-        found = self._read_back()
-        if not found and self._changed and "rows" in play:
-            third = self._play([_AGAIN]).get(_AGAIN, {})
-            found = sorted(self._changed) if third.get("rows") == play["rows"] else []
-        return {FILES: tuple(found[:_PLACES])} if found else {}
-
-    def _uncontrolled(self, watched: tuple[str, ...]) -> Reasons:
-        """The sources that the check does not control, as far as this play of the environment reads them."""
-        places = self._play([watched], [WATCHED]).get(watched, {}).get("places", {})
-        found = {name: tuple(places.get(f"{WATCHED} {name}", ())) for name in OUTSIDE}
-        seen = {name: lines for name, lines in found.items() if lines}
-        return seen if len(seen) < 2 else {OTHER: sum(seen.values(), ())[:_PLACES]}  # which of them is not known
-
-    def _read_back(self) -> list[str]:
-        """Files and folders that a play changed, and that another has read before it changed them."""
-        return sorted(self._read & (self._changed | {str(Path(path).parent) for path in self._changed}))
-
-    def _judge_surroundings(self, played: dict[tuple[str, ...], Played], elsewhere: Played | None) -> None:
-        places = self._alone["places"]
-        named = {name for name in _IN_A_PROCESS
-                 if self._judge(name, played.get(("alone", name)), name, places.get(name, ()))}  # fmt: skip
-        rest = [name for name in (*_IN_A_PROCESS, HASH) if name not in named]
-        if named and elsewhere is not None:
-            elsewhere = self._play([_ALONE], rest).get(_ALONE)
-        if elsewhere is None or "reason" in elsewhere:
-            self._unchecked.append(f"imported elsewhere ({LATE if elsewhere is None else elsewhere['reason']})")
+    def _judge_surroundings(self) -> None:
+        named = {name for name in (*GENERATORS, *OUTSIDE) if self._judge(name, self._play("alone", name), name)}
+        for at, finding in enumerate(self._findings):
+            if finding.culprit in GENERATORS:
+                lines = _lines(self._watched.places, finding.culprit, finding.call)
+                self._findings[at] = replace(finding, places=lines)
+        rest = [name for name in (*GENERATORS, *OUTSIDE, HASH) if name not in named]
+        elsewhere = self._play_elsewhere(rest)
+        if elsewhere.error:
+            self._unchecked.append(f"imported elsewhere ({elsewhere.error.splitlines()[-1]})")
         elif self._difference(elsewhere) is not None:
             self._judge_imports(rest)
-        self._find_lines()
 
     def _judge_imports(self, rest: Sequence[str]) -> None:
         """It is not the same where it was imported in other surroundings: in which, or in any other process?"""
-        for name in ((), *((name,) for name in rest)):
-            play = self._play([_ALONE], name).get(_ALONE)
-            culprit = name[0] if name else OTHER
-            what = f"imported with another {culprit}" if name else "in another process"
-            if self._judge(culprit, play, what, self._alone["places"].get(culprit, ())):
-                if not name:
-                    self._explain(play, ("asked",))
+        if self._judge(OTHER, self._play_elsewhere(()), "in another process"):
+            with serving(self._job._replace(changed=(WATCHED,))) as play:
+                self._explain(play().places, IMPORT)
+            return
+        for name in rest:
+            if self._judge(name, self._play_elsewhere([name]), f"imported with another {name}"):
                 return
 
-    def _find_lines(self) -> None:
-        drawn = [finding.culprit for finding in self._findings if finding.culprit in GENERATORS]
-        traced = self._play([("traced", name) for name in drawn]) if drawn else {}
-        for at, finding in enumerate(self._findings):
-            lines = traced.get(("traced", finding.culprit), {}).get("places", ())
-            if lines:
-                self._findings[at] = Finding(finding.culprit, finding.call, finding.part, tuple(lines[:_PLACES]))
-
-    def _judge_company(self, played: dict[tuple[str, ...], Played]) -> None:
-        if self._judge(STATE, played.get(("neighbours",)), "next to others"):
-            shared = self._play([("shared",)]).get(("shared",), {})
-            last, places = self._findings.pop(), shared.get("places", ())
-            by_files = sorted(self._changed) if not places else ()
+    def _judge_company(self) -> None:
+        if self._judge(STATE, self._play("neighbours"), "next to others"):
+            shared = _lines(self._play("shared").places, STATE, 0)
+            by_files = () if shared else tuple(sorted(self._changed)[:_PLACES])
             culprit = FILES if by_files else STATE
-            self._findings.append(Finding(culprit, last.call, last.part, tuple(places or by_files)[:5]))
+            self._findings[-1] = replace(self._findings[-1], culprit=culprit, places=shared or by_files)
         for culprit, play in ((THREADS, "threads"), (RESET, "twice")):
             if not self._culprits():  # which would show again
-                self._judge(culprit, played.get((play,)), play)
+                self._judge(culprit, self._play(play), play)
 
     def _judge_files(self) -> None:
-        """Whether the first play is still repeated. Plays may differ if the environment reads its own files."""
-        if self._read_back() and self._culprits() - {FILES}:
-            last = self._play([_ALONE]).get(_ALONE, self._alone)
-            if "reason" not in last and (found := self._difference(last)) is not None and found[1] != "info":
-                self._findings = [Finding(FILES, *found, tuple(self._read_back()[:_PLACES]))]
+        """Whether the first play is still repeated. If not, the environment may have read its own files.
 
-    def _isolation(self) -> Isolation:
-        findings, in_infos = (tuple(finding for finding in self._findings if (finding.part == "info") is of_infos)
-                              for of_infos in (False, True))  # fmt: skip
-        touched, calls = tuple(self._alone["touched"]), len(self._alone["rows"])
-        unchecked, seconds = tuple(self._unchecked), monotonic() - self._began
-        files = tuple(sorted(self._changed))
-        return Isolation(self._name, findings, in_infos, touched, unchecked, calls, seconds, files)
+        It has if a play read what it or another had changed, or if all plays are alike but for the first.
+        """
+        if not self._findings or not self._changed:
+            return
+        last = self._play("alone")
+        found = None if last.error else self._difference(last)
+        read = sorted(self._read & (self._changed | {str(Path(path).parent) for path in self._changed}))
+        if found is None or (found[1] == "info" and self._culprits()):
+            return
+        if read or last.rows == self._again.rows:
+            self._findings = [Finding(FILES, *found, tuple((read or sorted(self._changed))[:_PLACES]))]
+
+
+def _lines(places: Places, culprit: str, call: int) -> tuple[str, ...]:
+    """The lines that asked for a culprit first, until this call."""
+    return tuple(line for line, first in places.get(culprit, {}).items() if first <= call)[:_PLACES]
 
 
 def _difference(one: list[Row], other: list[Row]) -> tuple[int, str] | None:

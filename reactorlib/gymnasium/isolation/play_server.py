@@ -1,6 +1,6 @@
-"""The process in which the check imports an environment: it forks a process for each play, and ends.
+"""A process in which the check imports an environment, and which forks a process for each play.
 
-The check starts it by `played`. It reads its job from standard input, and leaves a file for each play.
+The check starts it by `serving`. It reads its job from standard input, and answers by a connection.
 """
 
 from __future__ import annotations
@@ -13,87 +13,109 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from time import monotonic, sleep
+from tempfile import TemporaryFile
+from time import monotonic
 from typing import Any, NamedTuple
 
 import gymnasium
 
-from reactorlib.gymnasium.isolation.plays import Plays
+from reactorlib.gymnasium.isolation.plays import Plays, Row
 from reactorlib.gymnasium.isolation.report import HASH
 from reactorlib.gymnasium.isolation.surroundings import Surroundings
 from reactorlib.gymnasium.isolation.touched_files import Watch
 from reactorlib.tool import standard_output, user_module
 
-IMPORT = "import"  # the result of a failed one
 LATE = "no time was left"
-_LOOK_S = 0.002
-_GRACE_S = 2.0  # for a server that should have ended by itself
-
-Played = dict[str, Any]  # the result of a play
-Act = Callable[[], Played]
+_GRACE_S = 2.0  # for processes that end by themselves
 
 
 class Job(NamedTuple):
-    """The task of a server: these plays, each a method of Plays and its arguments."""
+    """The environment that a server plays, and how."""
 
     make: bytes  # pickled: a function, or the name of an environment
     specs: list[bytes]  # the environments that are registered, pickled
-    path: list[str]  # where modules are: `sys.path` before this one is imported
-    folder: str  # for results
-    changed: tuple[str, ...]
+    changed: tuple[str, ...]  # surroundings
+    imports: list[str]  # modules that plays of the environment import
     seed: int
     steps: int
     box_s: float  # of a play
-    limit_s: float  # of all
-    plays: list[tuple[str, ...]]
-    imports: list[str]  # modules that plays of the environment import
-
-    def result(self, play: tuple[str, ...]) -> Path:
-        """The file for the result of a play."""
-        return Path(self.folder, ".".join(play))
+    until: float  # of the check, as `monotonic` counts
 
 
-def played(job: Job) -> dict[tuple[str, ...], Played]:
-    """The results of a server: of each play that has ended in time."""
-    results = Path(job.folder)
-    results.mkdir()
-    changed = {"PYTHONHASHSEED": "1" if HASH in job.changed else "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    server = "import reactorlib.gymnasium.isolation.play_server as server; server.serve_stdin()"
-    program = f"import sys; sys.path[:] = {job.path!r}; {server}"
-    told = results / "stderr"  # a pipe would be open for as long as what an environment has started
-    with told.open("wb") as stderr:
+@dataclass
+class Played:
+    """The result of a play, or of an import. `error` says why there are no rows, or `died` that the process ended."""
+
+    rows: list[Row] = field(default_factory=list)
+    error: str = ""
+    died: str = ""
+    call: int = 0  # that had begun when it died
+    touched: list[str] = field(default_factory=list)  # generators
+    places: dict[str, dict[str, int]] = field(default_factory=dict)  # as of Surroundings
+    changed: list[str] = field(default_factory=list)  # files
+    read: list[str] = field(default_factory=list)
+    imports: list[str] = field(default_factory=list)  # modules that other plays find imported
+
+
+@contextmanager
+def serving(job: Job) -> Iterator[Callable[..., Played]]:
+    """Start a server, and yield what plays there: it takes the name of a method of Plays and its arguments.
+
+    Without a name it returns what the import has asked for. RuntimeError if the environment cannot be imported, or if
+    the server ends. All its processes have ended afterwards.
+    """
+    ours, theirs = Pipe()
+    path = [os.path.abspath(part) for part in sys.path]  # noqa: PTH100  # "" is the current folder
+    program = f"import sys; sys.path[:] = {path!r}; import {__name__} as server; server.serve({theirs.fileno()})"
+    hashes = {"PYTHONHASHSEED": "1" if HASH in job.changed else "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    with ours, theirs, TemporaryFile() as stdin, TemporaryFile() as stderr:  # no pipes: a reader may never come
+        stdin.write(pickle.dumps(job))
+        stdin.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=stderr,
-            env=os.environ | changed, start_new_session=True,
+            [sys.executable, "-c", program], stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr,
+            pass_fds=[theirs.fileno()], env=os.environ | hashes, start_new_session=True,
         )  # fmt: skip
-    is_late = False
-    try:
-        process.communicate(pickle.dumps(tuple(job)), job.limit_s + _GRACE_S)
-    except subprocess.TimeoutExpired:
-        is_late = True
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # also what its environments have started
-        process.wait()
-    if process.returncode == 1 and (traceback := told.read_text(errors="replace")):
-        raise RuntimeError(f"the check failed:\n{traceback}")
-    paths = {play: job.result(play) for play in [*job.plays, (IMPORT,)]}
-    ended = {play: pickle.loads(path.read_bytes()) for play, path in paths.items() if path.exists()}
-    if failed := ended.pop((IMPORT,), None):
-        raise RuntimeError(failed["error"])
-    if len(ended) < len(job.plays) and not is_late:
-        raise RuntimeError(f"it cannot be imported: {ended_by(process.returncode)}")
-    return ended
+        theirs.close()
+
+        def play(*play: str) -> Played:
+            left = job.until - monotonic()
+            try:
+                if left > 0 and play:
+                    ours.send(play)
+                if left > 0 and ours.poll(left):
+                    return ours.recv()  # type: ignore[no-any-return]
+            except (EOFError, ConnectionError):
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_S)
+                stderr.seek(0)
+                told = stderr.read().decode(errors="replace")
+                end = "no answer" if process.returncode is None else ended_by(process.returncode)
+                raise RuntimeError(f"the environment cannot be played: {end}\n{told}".strip()) from None
+            return Played(error=LATE)
+
+        try:
+            imported = play()
+            if imported.error:
+                raise RuntimeError(imported.error)
+            yield lambda *name: play(*name) if name else imported
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # also what its environments have started
+            process.wait()
 
 
-def serve(job: Job) -> None:
-    """Import the environment and play."""
-    until = monotonic() + job.limit_s
-    around, watch = Surroundings(job.changed), Watch(Path(job.folder).parent)
+def serve(number: int) -> None:
+    """Import the environment and play, as the connection of this number asks."""
+    job: Job = pickle.load(sys.stdin.buffer)
+    connection: Connection[Any, Any] = Connection(number)
+    around, watch = Surroundings(job.changed), Watch()
     around.install()
     for pickled in job.specs:
         with suppress(Exception):  # of a class whose module this process cannot find: a play may import it
@@ -104,32 +126,28 @@ def serve(job: Job) -> None:
         target = pickle.loads(job.make)
         plays = Plays(maker(target), around, job.seed, job.steps, job.box_s)
     except BaseException as error:  # noqa: BLE001  # of the environment's module, which may also exit
-        of_name = isinstance(target, str)
-        told = user_module.failure(target.rpartition(":")[0], error) if of_name else traceback.format_exc(limit=-3)
-        _write(job.result((IMPORT,)), {"error": told if of_name else f"it cannot be imported:\n{told}"})
+        told = f"it cannot be imported:\n{traceback.format_exc(limit=-3)}"
+        if isinstance(target, str):
+            told = user_module.failure(target.rpartition(":")[0], error)
+        connection.send(Played(error=told))
         return
     own = frozenset(sys.modules)
     _import(job.imports)
-    for play in job.plays:
-        act, result = partial(getattr(plays, play[0]), *play[1:]), job.result(play)
-        _forked(act, result, until, around, watch, own)
-        if _import(imports_of(pickle.loads(result.read_bytes()))):
-            result.unlink()  # its imports may have drawn from what the next plays find untouched
-            _forked(act, result, until, around, watch, own)
-
-
-def imports_of(play: dict[str, Any]) -> list[str]:
-    """The modules that other plays find imported, since this one has imported them. An import may take seconds.
-
-    A play that changed files is not repeated, as it would read them. So all plays of that environment import their own,
-    except torch, whose generator is seeded before a play.
-    """
-    names: list[str] = play.get("imports", [])
-    return [] if play.get("changed") and "torch" not in names else names
+    connection.send(Played(places=around.places))
+    try:
+        while True:
+            name, *arguments = connection.recv()
+            act = partial(getattr(plays, name), *arguments)
+            found = _forked(act, job.until, around, watch, own)
+            if _import(found.imports):  # they may have drawn from what the next plays find untouched
+                found = _forked(act, job.until, around, watch, own)
+            connection.send(found)
+    except (EOFError, ConnectionError):  # the check was killed; a thread of the environment's module is not waited for
+        standard_output.leave(1)
 
 
 def _import(names: list[str]) -> bool:
-    """Import what can be imported by its name; whether any was new."""
+    """Import what can be imported by its name; whether any was new. An import may take seconds."""
     before = len(sys.modules)
     for name in names:
         with suppress(Exception):
@@ -137,29 +155,35 @@ def _import(names: list[str]) -> bool:
     return len(sys.modules) > before
 
 
-def _forked(act: Act, result: Path, until: float, around: Surroundings, watch: Watch, own: frozenset[str]) -> None:
-    """Act in a process of its own, which is ended at this time. `own` are the modules that it need not import."""
+def _forked(
+    act: Callable[[], list[Row]], until: float, around: Surroundings, watch: Watch, own: frozenset[str]
+) -> Played:
+    """Act in a process of its own. `own` are the modules that it need not import.
+
+    A play that changed files is not repeated, as it would read them. So all plays of that environment import their own
+    modules, except torch, whose generator is seeded before a play.
+    """
     sys.stdout.flush()
-    around.reached = 0
-    child = os.fork()
-    if child == 0:
-        faulthandler.dump_traceback_later(max(1.0, until - monotonic() + 1), exit=True)  # also if the others fail
-        try:
-            found = act()
-        except BaseException as error:  # noqa: BLE001  # of the environment: a report, whatever it is
-            found = {"error": traceback.format_exc(limit=-3), "reason": f"{type(error).__name__}: {error}"}
-        imports = [name for name in [*sys.modules] if name not in own]
-        _write(result, {**found, "changed": watch.changed(), "read": watch.read(), "imports": imports})
-        os._exit(0)
-    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
-        if monotonic() > until:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            _write(result, {"reason": LATE})
-            return
-        sleep(_LOOK_S)
-    if not result.exists():
-        _write(result, {"died": ended_by(os.waitstatus_to_exitcode(ended[1])), "call": around.reached})
+    around.reached[0] = 0
+    with os.fdopen(os.memfd_create("play"), "w+b") as result:
+        child = os.fork()
+        if child == 0:
+            faulthandler.dump_traceback_later(max(1.0, until - monotonic() + 1), exit=True)  # also if the others fail
+            try:
+                found = Played(act(), touched=sorted(around.touched), places=around.places)
+            except BaseException:  # noqa: BLE001  # of the environment: a report, whatever it is
+                found = Played(error=traceback.format_exc(limit=-3))
+            found.changed, found.read = watch.changed(), watch.read()
+            imports = [name for name in [*sys.modules] if name not in own]
+            found.imports = [] if found.changed and "torch" not in imports else imports
+            pickle.dump(found, result)
+            result.flush()
+            os._exit(0)
+        ended = os.waitpid(child, 0)[1]  # the check ends this process when its time is over
+        if os.fstat(result.fileno()).st_size:
+            result.seek(0)
+            return pickle.load(result)  # type: ignore[no-any-return]
+    return Played(died=ended_by(os.waitstatus_to_exitcode(ended)), call=around.reached[0])
 
 
 def ended_by(code: int) -> str:
@@ -172,12 +196,6 @@ def ended_by(code: int) -> str:
         return f"its process exited with status {code}"
     names = {one.value: one.name for one in signal.Signals}
     return f"its process was ended by {names.get(-code, f'signal {-code}')}"
-
-
-def _write(path: Path, found: dict[str, Any]) -> None:
-    half = path.with_suffix(".half")
-    half.write_bytes(pickle.dumps(found))
-    half.rename(path)
 
 
 def maker(target: str | Callable[[], Any]) -> Callable[[], Any]:
@@ -200,9 +218,3 @@ def _module(place: str) -> Any:
     path = Path(place).resolve()
     sys.path.append(str(path.parent))  # for what it imports from there
     return user_module.of_file(path)
-
-
-def serve_stdin() -> None:
-    """Do the job that standard input has, and end: a thread of the environment's module is not waited for."""
-    serve(Job(*pickle.load(sys.stdin.buffer)))
-    standard_output.leave(0)

@@ -26,8 +26,8 @@ from typing import Any
 from reactorlib.gymnasium.isolation import generators
 
 OUTSIDE = ("time", "process id", "entropy")
-WATCHED = "watched"  # a surrounding that changes nothing
-_PLACES = 3  # of a culprit, that are kept
+WATCHED = "watched"  # a surrounding that changes nothing, and finds more places
+IMPORT = -1  # the number of the call before reset
 _NO_PROCESS = 1 << 22  # Linux numbers its processes below
 _OURS = str(Path(__file__).resolve().parents[2])
 _LIBRARY = sysconfig.get_paths()["stdlib"]
@@ -64,13 +64,19 @@ def place(frame: FrameType | None) -> str | None:
 
 
 class Surroundings:
-    """`changed` names those that differ from the usual ones. `places` has the lines that asked for each."""
+    """`changed` names those that differ from the usual ones.
+
+    `places` has the lines that asked for each, and the call in which they first did: 0 is reset, IMPORT before.
+    """
 
     def __init__(self, changed: tuple[str, ...] = ()) -> None:
         self.changed = changed
-        self.places: dict[str, dict[str, None]] = defaultdict(dict)
+        self.places: dict[str, dict[str, int]] = defaultdict(dict)
+        self.touched: set[str] = set()  # generators that a call has changed
+        self.reached = memoryview(mmap(-1, 8)).cast("q")  # the call that is under way, also for the parent of a play
+        self.reached[0] = IMPORT
         self._noted: set[Any] = set()
-        self._reached = mmap(-1, 8)  # shared with the process that forks the plays
+        self._last: tuple[dict[str, Any], str | None] = {}, None  # forms of generators, and the line after them
         self.begin()
 
     def begin(self, *more: str) -> None:
@@ -79,22 +85,11 @@ class Surroundings:
         self._now_ns, self._drawn, self._calls = 1_700_000_000 * 10**9, 0, 0
         if "time" in self._changed:
             self._now_ns += 98_765_432_123_456
-        for name in generators.GENERATORS:
-            generators.seed_all(1 if name in self._changed else 0, (name,))
-
-    def forget(self) -> None:
-        """Keep no line that has asked until now."""
-        self.places.clear()
-        self._noted.clear()
-
-    @property
-    def reached(self) -> int:
-        """The call that the environment which is judged has begun last, 0 being reset."""
-        return int.from_bytes(self._reached[:], "little")
-
-    @reached.setter
-    def reached(self, call: int) -> None:
-        self._reached[:] = call.to_bytes(8, "little")
+        generators.seed_all(0)
+        self.disturb()
+        if WATCHED in more:
+            sys.setprofile(self._watch)
+            sys.settrace(self._trace)
 
     def disturb(self) -> None:
         """Before each call of the environment: reseed the generators that are changed."""
@@ -113,14 +108,13 @@ class Surroundings:
 
     def note(self, culprit: str, frame: FrameType) -> None:
         """Keep the line that asks."""
-        found, asks = self.places[culprit], (culprit, frame.f_code, frame.f_lineno)
-        if len(found) == _PLACES or asks in self._noted:
+        asks = (culprit, frame.f_code, frame.f_lineno)
+        if asks in self._noted:
             return
-        line = place(frame)
-        if line is not None:
-            found[line] = None
-            if line.endswith(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"):
-                self._noted.add(asks)  # a loop may ask for the time very often
+        if line := place(frame):
+            self.places[culprit].setdefault(line, self.reached[0])
+        if not _is_foreign(frame.f_code.co_filename):
+            self._noted.add(asks)  # a loop may ask for the time very often
 
     def now_ns(self) -> int:
         """The time, which passes from one call to the next, and when somebody sleeps."""
@@ -141,7 +135,7 @@ class Surroundings:
             return b"".join(blake2b(key, salt=b"%d" % part).digest() for part in range(size // 64 + 1))[:size]
 
         os.urandom = vars(random)["_urandom"] = entropy
-        if WATCHED in self.changed:
+        if WATCHED in self.changed:  # the import is
             sys.setprofile(self._watch)
 
     def _install_clock(self) -> None:
@@ -178,6 +172,15 @@ class Surroundings:
                 asker = asker.f_back
             if asker is not None and not _is_foreign(asker.f_code.co_filename):
                 self.note(f"{WATCHED} entropy", asker)
+
+    def _trace(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        """A tracer that notes the lines after which a generator has another state."""
+        (before, line), now = self._last, generators.forms()
+        if line is not None:
+            for name in [name for name, form in now.items() if form != before.get(name)]:
+                self.places[name].setdefault(line, self.reached[0])
+        self._last = now, place(frame)
+        return None if _is_foreign(frame.f_code.co_filename) else self._trace
 
 
 def _asks_the_date(called: Any) -> bool:

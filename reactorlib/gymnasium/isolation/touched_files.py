@@ -12,8 +12,9 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ELSEWHERE = ("/dev/", "/proc/", "/sys/")
 # For each event of the system: where its arguments have a path, and the folder that it is relative to.
 _CHANGES: dict[str, list[tuple[int, int | None]]] = {
-    "os.remove": [(0, 1)], "os.rmdir": [(0, 1)], "os.mkdir": [(0, 2)], "os.rename": [(0, 2), (1, 3)],
-    "os.link": [(1, 3)], "os.symlink": [(1, 2)], "os.truncate": [(0, None)], "sqlite3.connect": [(0, None)],
+    "open": [(0, None)], "os.remove": [(0, 1)], "os.rmdir": [(0, 1)], "os.mkdir": [(0, 2)],
+    "os.rename": [(0, 2), (1, 3)], "os.link": [(1, 3)], "os.symlink": [(1, 2)], "os.truncate": [(0, None)],
+    "sqlite3.connect": [(0, None)],
 }  # fmt: skip
 _IMPORTS = "<frozen importlib"  # they list folders and read modules, whatever the environment depends on
 _READS = ("os.listdir", "os.scandir", "sqlite3.connect")
@@ -23,34 +24,28 @@ State = tuple[int, ...] | None
 
 
 class Watch:
-    """Notes what this process does to files outside of `ours`, as far as Python opens, makes, renames or removes them.
+    """Notes what this process does to files, as far as Python opens, makes, renames or removes them.
 
     An audit hook stays until its process ends: use it in a process that ends after its play.
     """
 
-    def __init__(self, ours: Path) -> None:
-        self._elsewhere = (*_ELSEWHERE, f"{ours.resolve()}{os.sep}")
+    def __init__(self) -> None:
         self._before: dict[str, State] = {}
         self._read: dict[str, None] = {}
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        places, reads = _CHANGES.get(event, []), event in _READS
         if event == "open":
-            path, _, flags = arguments
-            changes = isinstance(flags, int) and flags & _WRITES
-            reads = not changes or flags & os.O_ACCMODE == os.O_RDWR
-            places = [(path, None)] if changes else []
-        elif event in _CHANGES or event in _READS:
-            path, reads = arguments[0], event in _READS
-            places = [(arguments[at], None if of is None else arguments[of]) for at, of in _CHANGES.get(event, ())]
-        else:
-            return
+            flags = arguments[2] if isinstance(arguments[2], int) else os.O_RDONLY
+            places = places if flags & _WRITES else []
+            reads = not places or flags & os.O_ACCMODE == os.O_RDWR
         if reads and not sys._getframe(1).f_code.co_filename.startswith(_IMPORTS):
-            for whole in self._outside(path, None, follow=True):
+            for whole in self._outside(arguments[0], None, follow=True):
                 if whole not in self._before:
                     self._read[whole] = None
-        for place, folder in places:
-            for whole in self._outside(place, folder, event in _FOLLOWS):
+        for at, of in places:
+            for whole in self._outside(arguments[at], None if of is None else arguments[of], event in _FOLLOWS):
                 self._before.setdefault(whole, _state(whole))
 
     def _outside(self, path: Any, folder: Any, follow: bool) -> Iterator[str]:
@@ -59,7 +54,7 @@ class Watch:
         within = f"/proc/self/fd/{folder}" if isinstance(folder, int) and folder >= 0 else ""
         near = Path(within, os.fsdecode(path))
         whole = os.path.realpath(near) if follow else str(Path(os.path.realpath(near.parent), near.name))
-        if not whole.startswith(self._elsewhere):
+        if not whole.startswith(_ELSEWHERE):
             yield whole
 
     def changed(self) -> list[str]:

@@ -223,6 +223,25 @@ def test_an_environment_that_fails_alone_cannot_be_checked() -> None:
         check_isolation(make)
 
 
+class FailingToClose(culprits.Walk):
+    def close(self) -> None:
+        raise OSError("it is closed already")
+
+
+def test_an_environment_whose_close_fails_can_be_checked() -> None:
+    assert check_isolation(FailingToClose, steps=3, limit_s=110).is_isolated
+
+
+class TellsTheDateAndDependsOnTheHour(culprits.TellsTheDate):
+    def draw(self) -> float:
+        return time.time() // 3600 % 7
+
+
+def test_a_culprit_of_infos_is_also_found_in_observations() -> None:
+    found = check_isolation(TellsTheDateAndDependsOnTheHour, steps=3, limit_s=110)
+    assert (found.culprits, [finding.culprit for finding in found.in_infos]) == (("time",), ["time"])
+
+
 class Dying(culprits.Walk):
     """Ends its process in the third step, by a signal or with a status, or only in a thread."""
 
