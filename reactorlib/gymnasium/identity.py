@@ -26,11 +26,11 @@ class SameEnvironmentError(ValueError):
         return SameEnvironmentError, ()
 
 
-class _Places(dict[str, int]):
+class VectorPlaces(dict[str, int]):
     """The number of an environment in each vector that has it. Processes that get the environment get this with it."""
 
-    def __deepcopy__(self, memo: Any) -> _Places:
-        return _Places()  # a copy in the same process is another environment
+    def __deepcopy__(self, memo: Any) -> VectorPlaces:
+        return VectorPlaces()  # a copy in the same process is another environment
 
 
 def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
@@ -41,7 +41,7 @@ def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
 
 def _placed(make: Callable[[], Any], vector: str, number: int) -> Any:
     env = make()
-    places = vars(env.unwrapped).setdefault(PLACES, _Places())
+    places = vars(env.unwrapped).setdefault(PLACES, VectorPlaces())
     if places.setdefault(vector, number) != number:
         raise SameEnvironmentError
     return env

@@ -14,6 +14,7 @@ from weakref import WeakSet
 import cloudpickle  # type: ignore[import-untyped]
 from gymnasium.utils import EzPickle
 
+from reactorlib.gymnasium.identity import VectorPlaces
 from reactorlib.gymnasium.isolation import put, states
 
 
@@ -49,6 +50,8 @@ class _EnvironmentPickler(KnowingPickler):
         """Refuse an object whose pickle loses its state."""
         kind = type(obj)
         self.kinds.add(kind)
+        if kind is VectorPlaces:
+            return VectorPlaces, ()  # the state of an environment does not depend on the vector that it was in
         if hasattr(kind, "__getattr__") and not hasattr(kind, "__setstate__") and _answers_pickle(obj):
             raise TypeError(
                 f"the pickle of {kind.__name__} cannot be loaded, or loses its state: {kind.__name__}.__getattr__ "

@@ -175,6 +175,15 @@ def test_what_was_set_and_called_is_done_again(vector: Any) -> None:
     assert difference(steps(again), steps(ours), "steps") is None
 
 
+def test_equal_environments_have_one_state_whatever_vector_they_are_in(vector: Any) -> None:
+    several_states = set()
+    for _ in range(2):
+        envs = vector(several(probes.Quiet), executor="inline")
+        envs.reset(seed=3)
+        several_states.add(envs.save())
+    assert len(several_states) == 1
+
+
 def test_actions_are_kept_only_where_there_is_no_pickle() -> None:
     for make, are_kept in ((several(Closed)[0], True), (made("no infos")[0], False)):
         env = Journal(make)
