@@ -98,17 +98,13 @@ def session(meter: Meter) -> None:
         _repeat(meter, partial(stepped.step, taken=1))
 
 
-def vector(meter: Meter, environments: int = 8, pool: bool = False) -> None:
-    """A step of a vector environment in one process, or of a pool with one worker."""
+def vector(meter: Meter, environments: int = 8) -> None:
+    """A step of a vector environment in one process."""
     import gymnasium
 
-    from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
+    from reactorlib.gymnasium import ReactorVectorEnv
 
-    makers = [partial(gymnasium.make, "CartPole-v1")] * environments
-    if pool:
-        envs: Any = ReactorPool(makers, workers=1, executor="threads")
-    else:
-        envs = ReactorVectorEnv(makers, executor="inline")
+    envs = ReactorVectorEnv([partial(gymnasium.make, "CartPole-v1")] * environments, executor="inline")
     with closing(envs):
         envs.reset(seed=0)
         _repeat(meter, partial(envs.step, np.zeros(environments, int)))
@@ -174,7 +170,6 @@ HOT: dict[str, partial[None]] = {
     "start": partial(start),
     "session": partial(session),
     "vector": partial(vector),
-    "pool": partial(vector, pool=True),
     **{f"message_of_{content}": partial(message, content=content) for content in CONTENTS},
 }
 

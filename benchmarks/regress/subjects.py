@@ -12,7 +12,7 @@ from workloads.parameter import parameters_of
 
 # The points of the preset smoke that start fastest: those without torch and without an emulator.
 FAST_WORKLOADS = ("gym_sampling", "overhead", "broadcast_gather")
-FAST_BACKENDS = ("reactor-inline", "reactor-processes", "reactor-mpi")
+FAST_BACKENDS = ("reactor-inline", "reactor-processes", "reactor-pool", "reactor-mpi")
 
 
 def kernel_subjects(names: Sequence[str] = tuple(HOT)) -> Iterator[Subject]:
