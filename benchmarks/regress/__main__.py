@@ -96,11 +96,13 @@ def _subjects(parsed: argparse.Namespace) -> list[Subject]:
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
     counts = Counter(one.judgement for one in found)
     if slower := counts[Judgement.REGRESSION]:
-        told = f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"
+        told = [f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"]
     else:
-        told = f"no regression of more than {min_effect:.0%} against {base}"
+        told = (
+            [f"no regression of more than {min_effect:.0%} against {base}"] if any(one.factor for one in found) else []
+        )
     without = [f"{counts[one]} {one.value}" for one in judgement.WITHOUT_ANSWER if counts[one]]
-    return "; ".join([told, *without])
+    return "; ".join([*told, *without])
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Judgement(Enum):
     UNDECIDED = "undecided"
     OTHER_DIGEST = "other digest"  # it computes something else than before
     FAILED = "failed"  # and did not before
-    NOT_MEASURED = "not measured"  # it was not possible before either
+    NOT_MEASURED = "not measured"  # as it was not possible before
 
 
 WITHOUT_ANSWER = (Judgement.FAILED, Judgement.OTHER_DIGEST, Judgement.UNDECIDED, Judgement.NOT_MEASURED)

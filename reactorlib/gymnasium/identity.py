@@ -34,7 +34,7 @@ class VectorPlaces(dict[str, int]):
 
 
 def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
-    """The functions of a vector. One that gives the environment of another raises SameEnvironmentError."""
+    """The functions of a vector. If two give one environment, the second raises SameEnvironmentError."""
     vector = token_hex(8)
     return [partial(_placed, make, vector, number) for number, make in enumerate(env_fns)]
 

@@ -11,7 +11,7 @@ from reactorlib.gymnasium.vector import is_plain, merged, put_rows, rows_of
 
 
 class Results:
-    """The last result of each of `n` environments, a row in every array. Those that are `ready` can be taken.
+    """The last result of each of `n` environments, a row in every array. The `ready` rows can be taken.
 
     The columns are observations, rewards, terminations, truncations, and an Info or None. Observations of a `space`
     that is not made of arrays are objects.
@@ -24,7 +24,7 @@ class Results:
         self._columns = observations, np.zeros(n), np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, object)
 
     def put(self, ids: Any, rows: Any) -> None:
-        """Put the rows of these environments in the place of what they had."""
+        """Replace the rows of these environments, which are ready from now on."""
         put_rows(self._columns, ids, rows)
         self.ready[ids] = True
 

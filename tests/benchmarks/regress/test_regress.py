@@ -101,7 +101,9 @@ def test_a_subject_that_computes_something_else_has_no_verdict_and_the_others_ha
 def test_a_tree_that_does_not_run_fails(tmp_path, short, capsys):
     broken = changed(ROOT, tmp_path / "broken", COMPILER, CALL, "        raise RuntimeError('out of order')\n")
     assert main(["--base", str(ROOT), "--new", str(broken), *QUICK]) == 2
-    assert capsys.readouterr().out.startswith("failed        fan_out: ")
+    failed, conclusion = capsys.readouterr().out.splitlines()
+    assert failed.startswith("failed        fan_out: ")
+    assert conclusion == "1 failed"
     assert main(["--base", str(broken), "--new", str(ROOT), *QUICK, "--allow", "undecided"]) == 0
     assert capsys.readouterr().out.startswith("undecided     fan_out: it fails in base: ")
 
@@ -129,7 +131,7 @@ def test_what_works_in_the_base_has_to_work_on(base, new, word, status, monkeypa
     assert [one.judgement.value for one in found] == [word]
     judgements = [one.judgement for one in found]
     assert judgement.exit_status(judgements) == status
-    # Beside a subject with an answer, what never ran changes nothing.
+    # Beside a subject with an answer, a subject that never ran changes nothing.
     beside = {"not measured": 0}.get(word, status)
     assert judgement.exit_status([*judgements, Judgement.UNCHANGED]) == beside
     assert judgement.exit_status([*judgements, Judgement.REGRESSION]) == 1
