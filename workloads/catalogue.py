@@ -100,30 +100,22 @@ _BACKENDS = (
         role="peer",
     ),
     Backend("ray-paper", "Ray actors as the paper calls them", "on_ray_paper", kind="ray"),
-    Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray_tuned", kind="ray"),
     Backend(
         "ray-pooled",
         "Ray actors, tuned: the workers in shares, one per core, of which the driver holds the first",
-        "on_ray_pooled",
+        "on_actors",
+        {"system": "ray-pooled"},
         note="one call per actor and round asks all workers of its share. Their replies come in one message. Each "
         "worker still takes steps_per_message steps",
         kind="ray",
     ),
     Backend(
-        "ray-compiled",
-        "Ray actors, all calls of a round in a compiled graph",
-        "on_ray_compiled",
-        note="Ray keeps compiled graphs in maintenance only. Their actors spin for the "
-        "next message. Each takes a core's time, at the cost of the others where cores are few",
-        kind="ray-graph",
-    ),
-    Backend(
         "ray-pooled-compiled",
-        "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph, which Ray keeps in "
-        "maintenance only",
-        "on_ray_pooled",
-        {"style": "compiled"},
-        note="see ray-pooled and ray-compiled. One actor per core, except the driver's, spins for the next message",
+        "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph",
+        "on_actors",
+        {"system": "ray-pooled-compiled"},
+        note="Ray keeps compiled graphs in maintenance only. One actor per core, except the driver's, spins for the "
+        "next message",
         kind="ray-graph",
     ),
     Backend(
@@ -251,7 +243,8 @@ _BACKENDS = (
     Backend(
         "ray-pooled-nodes",
         "Ray actors, tuned: shares as in ray-pooled, half of them on another node",
-        "on_ray_pooled",
+        "on_actors",
+        {"system": "ray-pooled"},
         note=_LINK,
         role="peer",
         on_two_nodes=True,

@@ -3,10 +3,21 @@ hub."""
 
 import ray
 
-from workloads.multi_agent.ray_actors import Agent
+from workloads.multi_agent.episodes import Message
 from workloads.multi_agent.task import Task
 from workloads.probe import Probe
 from workloads.ray_session import session
+
+
+class Agent:
+    """An agent and its policy."""
+
+    def __init__(self, task: Task, agent: int) -> None:
+        self.policy = task.make_policy(agent)
+
+    def act(self, observation: Message) -> int:
+        """The action for the joint observation."""
+        return self.policy.act(observation)
 
 
 def run(task: Task, probe: Probe) -> None:

@@ -3,9 +3,31 @@
 import ray
 
 from workloads.probe import Probe
-from workloads.q_learning.ray_actors import Replay, Rollout
 from workloads.q_learning.task import Task
+from workloads.q_learning.transition import Drawn, Parameters, Trajectory
 from workloads.ray_session import session
+
+
+class Rollout:
+    """A rollout worker."""
+
+    def __init__(self, task: Task, index: int) -> None:
+        self.worker = task.make_rollout_worker(index)
+
+    def roll(self, parameters: Parameters) -> Trajectory:
+        """Play with the new parameters."""
+        return self.worker.roll(parameters)
+
+
+class Replay:
+    """The replay buffer."""
+
+    def __init__(self, task: Task) -> None:
+        self.buffer = task.make_replay_buffer()
+
+    def exchange(self, *trajectories: Trajectory) -> Drawn:
+        """Append what all workers produced and draw a minibatch."""
+        return self.buffer.exchange(trajectories)
 
 
 def run(task: Task, probe: Probe) -> None:

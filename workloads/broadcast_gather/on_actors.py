@@ -1,16 +1,18 @@
 """Broadcast and gather with the workers in shares: the driver holds the first, an actor each of the others.
 
-The array is stored once per broadcast. Storing it is the hub's copy, so each broadcast is the driver's first reply
-itself. Its worker replies next in the memory of the broadcast before. All workers of a share wait at the same time.
+A system copies the array to its actors once per broadcast. That is the hub's copy, so each broadcast is the driver's
+first reply itself. Its worker replies next in the memory of the broadcast before. All workers of a share wait at the
+same time.
 """
+
+from typing import Any
 
 import numpy as np
 
+from workloads.actors.members import Members, Share
+from workloads.actors.system import load
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
-from workloads.ray_pool import Batch, Pool, Share
-from workloads.ray_session import session
-from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 
 class PooledClient:
@@ -27,7 +29,7 @@ class PooledClient:
         return self._memory
 
     def work_in_actor(self, value: Value) -> Value:
-        """Answer a broadcast with a view, which Ray copies. Of one array in many replies Ray would send one copy."""
+        """Answer a broadcast with a view, which the system copies. Of one array in many replies it would send one copy."""
         return value[:]
 
     def take_reply(self, memory: Value) -> Value:
@@ -48,28 +50,25 @@ class WaitingShare(Share):
         self._task.wait()
         return super().replies(method, *arguments)
 
-    def batch(self, method: str, *arguments: Value) -> Batch:
+    def batch(self, method: str, *arguments: Value) -> Any:
         """The same for the driver."""
         return super().batch(f"{method}_in_actor", *arguments)
 
 
-def run(task: Task, probe: Probe, style: str = "tuned") -> None:
-    """Run all rounds of the task, reporting to the probe."""
-    with session(style, probe) as ray_session:
-        clients = Pool(ray_session, PooledClient, [(task,)] * task.actors, WaitingShare)
-        ray_session.await_actors()
-        if style == "compiled":
-            clients.compile(ray_session, task.object_bytes * clients.share_size)
+def run(task: Task, probe: Probe, system: str) -> None:
+    """Run all rounds of the task on an actor system, reporting to the probe."""
+    with load(system)(probe) as actors:
+        clients = Members(actors, PooledClient, [(task,)] * task.actors, WaitingShare)
+        clients.await_actors(lambda share: task.object_bytes * share)
         value = task.first_value()
-        is_large = task.object_bytes > INLINE_LIMIT_BYTES
         probe.ready()
         for round_index in range(task.total_rounds):
-            replies = clients.gather("work", value, stored=is_large)
+            replies = clients.gather("work", value)
             if probe.verifying:
                 task.record(probe.digest, replies)
             value = clients.own.members[0].take_reply(value)
             task.change(value, round_index)
-            # A reply occupies the object store for as long as its array lives.
+            # Before the next call: a reply may lie in memory of the system's for as long as its array lives.
             del replies
             probe.round()
         probe.state(value)

@@ -1,0 +1,115 @@
+"""The interface of an actor system: what the drivers of the workloads need of it, and nothing else.
+
+A system is one file with a class `System`. SYSTEMS names those of this suite; another one is named by its path.
+"""
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from reactorlib.tool import user_module
+from workloads.parameter import ParameterError, UnsupportedError, unknown
+from workloads.probe import Probe
+
+# Waits for the replies to a call, and returns them: one of each actor that was called, in the order of the actors.
+# It is called once at most.
+Replies = Callable[[], list[Any]]
+
+# The module of each system of this suite, in this package.
+SYSTEMS = {
+    "ray-pooled": "ray_pooled",
+    "ray-pooled-compiled": "ray_pooled_compiled",
+}
+
+
+class InFlight:
+    """A call whose replies a system has to take before the next call, whether or not somebody has asked for them."""
+
+    def __init__(self, receive: Replies) -> None:
+        self._receive: Replies | None = receive
+        self._replies: list[Any] = []
+
+    def fetch(self) -> None:
+        """Wait for the replies, unless they are here."""
+        if self._receive is not None:
+            receive, self._receive = self._receive, None
+            self._replies = receive()
+
+    def __call__(self) -> list[Any]:
+        """The replies, which are not kept here: see Replies."""
+        self.fetch()
+        replies, self._replies = self._replies, []
+        return replies
+
+
+class ActorDiedError(RuntimeError):
+    """The process of an actor ended while somebody waited for its reply."""
+
+
+class ActorSystem(ABC):
+    """Actors of one class, each in a process of its own, for the length of a run: `with System(probe) as system`.
+
+    A subclass opens its framework in `__init__` and closes it in `close`, so that no process and no file stays.
+    `start` is called once, then `await_actors`, then the others in any order. The driver does not change an argument
+    before it has the replies. It drops the replies to a call before the next call, as they may lie in memory of the
+    system's. What a method raises is raised by `Replies`, as the same exception or one that derives from its class.
+    """
+
+    def __init__(self, probe: Probe) -> None:
+        """`probe`: for the time that counts as start-up, see `Probe.charge_startup`."""
+        self.probe = probe
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
+        """Begin to start an actor of this class for each tuple of arguments. The class can be pickled by its name."""
+
+    @abstractmethod
+    def await_actors(self, largest_bytes: Callable[[], int]) -> None:
+        """Return once all actors live, have made what their constructors make, and froze it (`garbage.freeze`).
+
+        `largest_bytes`: the bytes of the largest argument or reply that will come, for those who allot memory. Asking
+        for them takes time that no program of its own would need.
+        """
+
+    @abstractmethod
+    def send(self, method: str, *arguments: Any) -> Replies:
+        """Call a method of all actors with the same arguments, and return before they reply."""
+
+    def send_to(self, actor: int, method: str, *arguments: Any) -> Replies:
+        """The same for one of them, by its index. Calls to one actor are done in the order in which they are sent.
+
+        Raises UnsupportedError where the system calls all actors or none.
+        """
+        raise UnsupportedError("this system can't call one actor by itself")
+
+    @abstractmethod
+    def close(self) -> None:
+        """End all actors. What a later run of this process can use again may stay open until the process ends."""
+
+
+def load(name: str) -> type[ActorSystem]:
+    """The class of a system by its name in SYSTEMS, or by the path of a Python file with a class `System`.
+
+    Raises ParameterError for another name, and for a file without that class.
+    """
+    if name in SYSTEMS:
+        module = importlib.import_module(f"{__package__}.{SYSTEMS[name]}")
+    elif name.endswith(".py"):
+        module = user_module.of_file(Path(name).resolve())
+    else:
+        raise ParameterError(unknown("system", name, SYSTEMS))
+    found = getattr(module, "System", None)
+    if not (isinstance(found, type) and issubclass(found, ActorSystem)):
+        raise ParameterError(f"system: {name} has no class `System` that derives from ActorSystem")
+    return found
