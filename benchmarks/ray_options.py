@@ -1,10 +1,10 @@
 """`python -m benchmarks.ray_options`: which option of Ray makes its rounds shorter?
 
-A round asks eight members for a reply and waits for all. Three backends ask them in their ways. The backend ray-tuned
-has an actor for each. The backends ray-pooled and ray-pooled-compiled have shares: one makes plain calls, the other has
-a compiled graph. Each option has a Ray session and actors of its own. They take turns in blocks with the backend as it
-is, which takes part twice. Two options are Ray's defaults, which all three change. Shows the ratios of rounds per
-second to the backend as it is. The intervals of a table all hold at once with 95 % confidence.
+A round asks eight members for a reply and waits for all. They are in shares, an actor for each but the driver's. The
+backend ray-pooled makes plain calls, and ray-pooled-compiled has a compiled graph. Each option has a Ray session and
+actors of its own. They take turns in blocks with the backend as it is, which takes part twice. Two options are Ray's
+defaults, which both change. Shows the ratios of rounds per second to the backend as it is. The intervals of a table all
+hold at once with 95 % confidence.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +31,10 @@ from reactorlib.tool import standard_output
 
 Array = npt.NDArray[np.float64]
 PLAIN = "as it is"
-APART, SHARES, GRAPH = BACKENDS = ("ray-tuned", "ray-pooled", "ray-pooled-compiled")
+BACKENDS = ("ray-pooled", "ray-pooled-compiled")
 SIZES = {"small": 32, "large": 2**20}  # bytes of a message; a large one goes through the object store
 _MEMBERS = 8
+_INLINE = "RAY_max_direct_call_object_size"
 _SMALLER_STORE = 0.02  # of the free memory; preallocating more takes minutes
 
 
@@ -51,7 +53,7 @@ OPTIONS = {
     "each process bound to a core": Option(bound=True),
     "smaller object store, preallocated": Option({"RAY_preallocate_plasma_memory": "1"}, store_share=_SMALLER_STORE),
     "smaller object store": Option(store_share=_SMALLER_STORE),
-    "up to 2 MiB passed inline": Option({"RAY_max_direct_call_object_size": str(2**21)}),
+    "up to 2 MiB passed inline": Option({_INLINE: str(2**21)}),
     "niceness 15, Ray's default": Option({"RAY_worker_niceness": "15"}),
     "memory free after 1 s, Ray's default": Option({"RAY_free_objects_period_milliseconds": "1000"}),
 }
@@ -69,29 +71,29 @@ def rounds(meter: Meter, backend: str, option: str, size: str) -> None:
     """Rounds of a backend with an option, as many as the meter asks for."""
     import ray
 
-    from workloads import ray_session
+    from workloads import ray_session, ray_styles
+    from workloads.actors.members import Members
+    from workloads.actors.system import load
     from workloads.probe import Probe
-    from workloads.ray_pool import Pool
 
     chosen = OPTIONS[option]
     ray_session.ADDED.update(chosen.settings)
     if chosen.store_share is not None:
         ray_session.STORE_SHARE = chosen.store_share
+    ray_styles.INLINE_LIMIT_BYTES = int(chosen.settings.get(_INLINE, ray_styles.INLINE_LIMIT_BYTES))
     value = np.zeros(SIZES[size] // 8)
-    stored = size == "large" and "RAY_max_direct_call_object_size" not in chosen.settings
-    with ray_session.session("compiled" if backend == GRAPH else "tuned", Probe(1, 0, verify=False)) as session:
-        pool = Pool(session, Echo, [()] * _MEMBERS, apart=backend == APART)
-        session.await_actors()
+    system: Any
+    with load(backend)(Probe(1, 0, verify=False)) as system:
+        members = Members(system, Echo, [()] * _MEMBERS)
+        members.await_actors(lambda share: SIZES[size] * share)
         if chosen.bound:
             own, *others = sorted(os.sched_getaffinity(0))
             _bind(None, own)
-            cores = zip(pool.actors, cycle(others), strict=False)
+            cores = zip(system.actors, cycle(others), strict=False)
             ray.get([actor.__ray_call__.remote(_bind, core) for actor, core in cores])
-        if backend == GRAPH:
-            pool.compile(session, SIZES[size] * _MEMBERS)
         while count := meter.next_lap():
             for _ in range(count):
-                pool.gather("work", value, stored=stored)
+                members.gather("work", value)
 
 
 def _bind(_actor: object, core: int) -> None:

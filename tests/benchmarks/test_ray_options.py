@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from benchmarks import ray_options
-from benchmarks.ray_options import BACKENDS, OPTIONS, SHARES, SIZES
+from benchmarks.ray_options import BACKENDS, OPTIONS, SIZES
 from tests.choice import first
 from tests.harness.runs import engine
 from tests.pages import ROOT, execute
@@ -16,7 +16,7 @@ from tests.pages import ROOT, execute
 def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, capsys):
     half, failing = list(OPTIONS)[2:4]
     monkeypatch.setattr(ray_options.block, "run", engine(lambda name: 500 if name == half else 1_000, failing))
-    assert ray_options.main(["--blocks", "3", "--backend", SHARES]) == 0
+    assert ray_options.main(["--blocks", "3", "--backend", "ray-pooled"]) == 0
     told = Counter(" ".join(line.split()) for line in capsys.readouterr().out.splitlines())
     assert told[f"{half} 2.00x [2.00, 2.00], 3 starts: faster"] == len(SIZES)
     assert told[f"{failing} no memory"] == len(SIZES)

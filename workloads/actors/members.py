@@ -40,7 +40,8 @@ class Share:
 class Members:
     """The members of a class, one per tuple of arguments, in shares of `share_class`, on the actors of a system.
 
-    `own` is the driver's share, `actors` the number of the others. Raises UnsupportedError if the driver has all members.
+    `own` is the driver's share, `actors` the number of the others. Raises UnsupportedError if the driver has all
+    members.
     """
 
     def __init__(

@@ -14,11 +14,11 @@ from typing import Any
 import ray
 from ray.exceptions import ActorDiedError as RayActorDiedError
 
+from workloads import ray_styles
 from workloads.actors.members import pickled_bytes
 from workloads.actors.system import ActorDiedError, ActorSystem, Replies
 from workloads.probe import Probe
 from workloads.ray_session import session
-from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 
 class Packing:
@@ -34,7 +34,7 @@ class Packing:
     def packs(self, value: Any) -> bool:
         """Whether values like this one are small."""
         if self._is_small is None:
-            self._is_small = pickled_bytes(value) <= INLINE_LIMIT_BYTES
+            self._is_small = pickled_bytes(value) <= ray_styles.INLINE_LIMIT_BYTES
         return self._is_small
 
 

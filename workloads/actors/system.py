@@ -86,7 +86,7 @@ class ActorSystem(ABC):
     def send(self, method: str, *arguments: Any) -> Replies:
         """Call a method of all actors with the same arguments, and return before they reply."""
 
-    def send_to(self, actor: int, method: str, *arguments: Any) -> Replies:
+    def send_to(self, actor: int, method: str, *arguments: Any) -> Replies:  # noqa: ARG002 - a subclass uses them
         """The same for one of them, by its index. Calls to one actor are done in the order in which they are sent.
 
         Raises UnsupportedError where the system calls all actors or none.

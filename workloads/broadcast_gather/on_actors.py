@@ -29,7 +29,7 @@ class PooledClient:
         return self._memory
 
     def work_in_actor(self, value: Value) -> Value:
-        """Answer a broadcast with a view, which the system copies. Of one array in many replies it would send one copy."""
+        """Answer with a view, which the system copies. Of one array in many replies it would send one copy."""
         return value[:]
 
     def take_reply(self, memory: Value) -> Value:

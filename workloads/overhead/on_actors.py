@@ -1,6 +1,7 @@
 """The shapes on an actor system. In most of them the driver holds the first share of the members."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from workloads.actors.members import Members, Share
 from workloads.actors.system import ActorSystem, load
@@ -46,10 +47,11 @@ def ring(task: Task, probe: Probe, actors: ActorSystem) -> None:
     """The driver holds the first arc, and hands the value to each of the others. A chain is a ring here."""
     members = Members(actors, Member, ((index,) for index in range(task.actors)), Arc)
     members.await_actors(lambda _share: _MESSAGE_BYTES)
+    first: Any = members.own
 
     def play(value: int) -> int:
         for _ in range(task.messages_per_round):
-            value = members.own.take(value)
+            value = first.take(value)
             for arc in range(members.actors):
                 (value,) = actors.send_to(arc, "take", value)()
         return value
