@@ -36,7 +36,7 @@ HARNESS = (
 # The values of a figure, and the spelling of its numbers.
 DRAWN = ("harness.stats.intervals", "harness.quantity")
 # Backends whose files a reader compares. Equal parts are written alike, and not shared.
-MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_ray_tuned")
+MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_actors")
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}
 # A front end to another library is there for those who have it: nothing else of the kernel imports it.
@@ -333,23 +333,6 @@ def test_a_backend_imports_no_other_backend(backend):
     assert len(list((ROOT / "workloads").glob(f"*/{backend}.py"))) == 7
     found = places("workloads", lambda name: name.rpartition(".")[2] in others)
     assert [place for place in found if f"/{backend}.py:" in place] == []
-
-
-def declared(path):
-    """The declarations of a file: its classes with their methods, and its functions, in order."""
-    kinds = ast.ClassDef | ast.FunctionDef
-    return [
-        (node.name, [member.name for member in node.body if isinstance(member, kinds)])
-        for node in parsed(path).body
-        if isinstance(node, kinds)
-    ]
-
-
-def test_the_two_ways_to_call_ray_declare_the_same_names_in_the_same_order():
-    tuned = sorted((ROOT / "workloads").rglob("on_ray_tuned.py"))
-    assert len(tuned) > 6
-    pairs = [(path, path.with_name("on_ray_paper.py")) for path in tuned]
-    assert [(one, other) for one, other in pairs if declared(one) != declared(other)] == []
 
 
 def test_an_import_in_the_wrong_direction_is_noticed(tmp_path):

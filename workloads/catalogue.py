@@ -3,31 +3,37 @@
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import ModuleType
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from workloads import outside
 from workloads.parameter import ParameterError, UnsupportedError, build, unknown
 from workloads.probe import Outcome, Probe
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload: `module` is the package that holds its task and its backends.
+    """A workload, which is a folder: `module` is the package that holds its task and its backends.
 
-    `parts`: modules of the package that take long to import, so that its task imports them only when it makes
-    something. A runner imports them before the clock starts.
+    The other fields are in its `facts.toml`. `place`: its number in lists. `title`: its name in figures. `points`: for
+    each preset the sweeps of its parameters, see `harness.plan.presets`. `parts`: modules of the package that take long
+    to import, so that its task imports them only when it makes something. A runner imports them before the clock
+    starts. `verify_rounds`: how many rounds prove a backend right before its first trial. That is enough for rare
+    events, such as the end of an episode, and takes less time than a trial.
     """
 
     name: str
+    module: str
+    place: int
+    title: str
     summary: str
-    parts: tuple[str, ...] = ()
-
-    @property
-    def module(self) -> str:
-        """The package of this workload."""
-        return f"workloads.{self.name}"
+    points: Mapping[str, Sequence[Mapping[str, Any]]]
+    parts: Sequence[str] = ()
+    verify_rounds: int = 12
 
     @property
     def task_module(self) -> str:
@@ -37,6 +43,11 @@ class Workload:
     def task_class(self) -> Any:
         """The class `Task` of this workload, whose fields are its parameters."""
         return importlib.import_module(self.task_module).Task
+
+
+def _of_folder(folder: Path, name: str, module: str) -> Workload:
+    facts = tomllib.loads((folder / _FACTS).read_text(encoding="utf-8"))
+    return Workload(name, module, **facts)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Backend:
     interpreter: str = ""
 
 
+_FACTS = "facts.toml"
 # Interpreters beside the suite's own: one without a GIL, and one with RLlib, which needs another Gymnasium.
 PACKAGES = ("ale_py", "gymnasium", "pettingzoo", "ray", "torch")  # modules of the extra `workloads`
 FREE_THREADED = "free-threaded"
@@ -72,19 +84,6 @@ _WITHOUT_A_GIL = (
     "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",
     "lockstep-threads",
 )  # fmt: skip
-_WORKLOADS = (
-    Workload("broadcast_gather", "a large array to every worker and a copy back from each"),
-    Workload("gym_sampling", "classic Gymnasium environments, one per worker, stepped at random"),
-    Workload("atari_sampling", "Atari environments, one per worker, full RGB frames in every reply"),
-    Workload(
-        "q_learning", "rollout workers, a replay buffer and a learner on Blackjack", ("rollout", "learner", "tensors")
-    ),
-    Workload(
-        "multi_agent", "Traffic Junction with one policy network, in its own worker, per agent", ("policy", "tensors")
-    ),
-    Workload("ppo", "proximal policy optimization: a learner that acts in all environments", ("player", "learner")),
-    Workload("overhead", "actor micro-benchmarks: the cost of one message or reaction"),
-)
 _LINK = "two nodes of one machine, joined by a virtual link: their ratio counts, not their speed"
 _BACKENDS = (
     Backend("serial", "the plain Python loop", "on_serial"),
@@ -275,7 +274,11 @@ _BACKENDS = (
     ),
 )
 
-WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _WORKLOADS}
+_FOUND = [
+    _of_folder(path.parent, path.parent.name, f"workloads.{path.parent.name}")
+    for path in Path(__file__).parent.glob(f"*/{_FACTS}")
+]
+WORKLOADS: dict[str, Workload] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.place)}
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in _BACKENDS}
 BACKENDS |= {
     name + _NOGIL: replace(
@@ -291,28 +294,57 @@ BACKENDS |= {
 BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name not in ("reactor-processes", "lockstep-threads"))
 
 
+def workload_of(name: str) -> Workload:
+    """A workload of the suite, or from outside (see `outside.PLACES`), by its name. Raises ParameterError."""
+    if name not in WORKLOADS and name in outside.PLACES:
+        folder = Path(outside.PLACES[name])
+        try:
+            WORKLOADS[name] = _of_folder(folder, name, outside.module(folder).__name__)
+        except (OSError, TypeError, ValueError) as error:
+            raise ParameterError(f"workload: {folder} has no {_FACTS} of a workload: {error}") from None
+    if name not in WORKLOADS:
+        raise ParameterError(unknown("workload", name, WORKLOADS))
+    return WORKLOADS[name]
+
+
+def backend_of(name: str) -> Backend:
+    """A backend of the suite by its name, or from outside (see `outside.PLACES`): a function like `run`, or the class
+    of an actor system. Raises ParameterError.
+    """
+    if name not in BACKENDS and name in outside.PLACES:
+        found: Any = outside.named(name)
+        summary = (getattr(found, "__doc__", None) or name).partition("\n")[0]
+        runs = {"system": name} if isinstance(found, type) else {}
+        BACKENDS[name] = Backend(name, summary, "on_actors" if runs else "", runs, role="peer")
+    if name not in BACKENDS:
+        raise ParameterError(unknown("backend", name, BACKENDS))
+    return BACKENDS[name]
+
+
 def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
     """The task of a workload with these parameters; raises ParameterError for what is unknown or wrong."""
-    if workload not in WORKLOADS:
-        raise ParameterError(unknown("workload", workload, WORKLOADS))
-    return build(WORKLOADS[workload].task_class(), parameters)
+    return build(workload_of(workload).task_class(), parameters)
 
 
-def load(workload: str, backend: str) -> ModuleType:
-    """Import the module with the `run` of a workload on a backend, and all that it needs. Some workloads share one.
+def runs(workload: str, backend: str) -> bool:
+    """Whether a workload has a module for a backend. One from outside may run all, one that has gone ran them."""
+    module = BACKENDS[backend].module if backend in BACKENDS else ""
+    return not module or importlib.util.find_spec(f"{workload_of(workload).module}.{module}") is not None
+
+
+def load(workload: str, backend: str) -> Any:
+    """Import what has the `run` of a workload on a backend, and all that it needs. Some workloads share one.
     Raises ParameterError, and UnsupportedError where a package of the extra `workloads` is absent.
     """
-    for what, asked, known in (("workload", workload, WORKLOADS), ("backend", backend, BACKENDS)):
-        if asked not in known:
-            raise ParameterError(unknown(what, asked, known))
-    package = WORKLOADS[workload].module
-    name = f"{package}.{BACKENDS[backend].module}"
-    if importlib.util.find_spec(name) is None:
+    found, chosen = workload_of(workload), backend_of(backend)
+    if not runs(workload, backend):
         raise ParameterError(f"backend: {backend} does not run {workload}")
     try:
-        for part in WORKLOADS[workload].parts:
-            importlib.import_module(f"{package}.{part}")
-        return sys.modules[importlib.import_module(name).run.__module__]
+        for part in found.parts:
+            importlib.import_module(f"{found.module}.{part}")
+        if not chosen.module:
+            return SimpleNamespace(run=outside.named(backend))
+        return sys.modules[importlib.import_module(f"{found.module}.{chosen.module}").run.__module__]
     except ModuleNotFoundError as error:
         if error.name not in PACKAGES:
             raise
@@ -344,7 +376,7 @@ def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) ->
     Raises ParameterError before anything starts, UnsupportedError where the backend cannot run, and whatever else
     the backend raises.
     """
-    module, chosen = load(workload, backend), {**BACKENDS[backend].options, **options}
+    module, chosen = load(workload, backend), {**backend_of(backend).options, **options}
     if chosen.get("executor", "inline") != "inline" and "workers" not in options:
         workers = _places(task)
         if workers == 1:

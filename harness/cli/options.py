@@ -17,6 +17,7 @@ from harness.stats.judgement import ALLOWED, MIN_EFFECT
 from harness.studies.advise import advising
 from harness.studies.doctor import probes
 from reactorlib.errors import meant
+from workloads import outside
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 RUNS = Path("results/runs")
@@ -113,14 +114,21 @@ def setting(text: str) -> Setting:
     return Setting(parameter, words, workload if dot else None)
 
 
+class OrPath(list[str]):
+    """The names that an option takes, or the path of something from outside."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in outside.PLACES
+
+
 _FORMS = ("--full", "--json", "--export")
 _CHOICES: dict[str, Any] = {
-    "--preset": PRESETS, "--workload": WORKLOADS, "--backend": BACKENDS, "--export": EXPORTS,
+    "--preset": PRESETS, "--workload": OrPath(WORKLOADS), "--backend": OrPath(BACKENDS), "--export": EXPORTS,
     "--only": [*probes.NEEDED, *probes.EXTRA],
 }  # fmt: skip
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": at_least(int, 1),
-    "--seconds": at_least(float, 1, LONGEST_S),
+    **dict.fromkeys(("--workload", "--backend"), outside.entered), "--seconds": at_least(float, 1, LONGEST_S),
     "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
     "--rounds": at_least(int, 1), "--budget": budget_s, "--time-limit": at_least(float, 0.1, LONGEST_S),
     "--min-effect": at_least(float, 0, 10), "--allow": allowed,

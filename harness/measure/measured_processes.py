@@ -28,6 +28,7 @@ import psutil
 from harness.measure import processes
 from harness.measure.turn import Turn
 from harness.store.status import UNSUPPORTED, one_line
+from workloads import outside
 from workloads.ray_styles import THREAD_LIMITS, is_setting
 
 OWN_TREE = Path(__file__).resolve().parents[2]
@@ -85,7 +86,7 @@ def workload_order(
 ) -> dict[str, Any]:
     """The order to run a workload on a backend. `options`: of its `run`, beside the backend's own."""
     order: dict[str, Any] = {"workload": workload, "backend": backend, "parameters": dict(parameters)}
-    return order | {"verify_rounds": verify_rounds, "options": options}
+    return order | {"verify_rounds": verify_rounds, "options": options, "outside": dict(outside.PLACES)}
 
 
 @dataclass

@@ -24,7 +24,7 @@ from harness.store.run_directory import RunDirectory
 from harness.store.status import OK, UNSUPPORTED, one_line
 from harness.store.trial_records import TrialRecord
 from workloads import memory
-from workloads.catalogue import BACKENDS, workers_of
+from workloads.catalogue import backend_of, workers_of
 
 # Ray's sessions take the most memory and the longest to start. Where memory is short, they come in waves.
 # Where a round's arrays take more than this part of the memory, all backends do.
@@ -114,7 +114,7 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
-    pythons = {trial: results.interpreters[BACKENDS[trial.backend].interpreter] for trial in block}
+    pythons = {trial: results.interpreters[backend_of(trial.backend).interpreter] for trial in block}
     subjects = [subject_of(trial, python=python) for trial, python in pythons.items()]
     subjects += [subject_of(trial, True, python) for trial, python in pythons.items() if trial.backend in again]
     logs = {one.name: results.logs / f"{one.name.replace(' ', '-')}-{block[0].index}.log" for one in subjects}
@@ -151,7 +151,7 @@ def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn
 
 def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
     """The subject that runs a trial on an interpreter. `again`: a second one, by which a run measures its noise."""
-    point, matched = trial.point, BACKENDS[trial.backend].matched
+    point, matched = trial.point, backend_of(trial.backend).matched
     round_bytes = bytes_of_round(point.values)
     is_ray = trial.backend.startswith(_RAY)
     return Subject(
@@ -159,8 +159,8 @@ def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) 
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
         pinned=not is_ray and round_bytes <= _LARGE_SHARE * memory.total(),
-        on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
-        kept=is_ray and not (again or round_bytes or BACKENDS[trial.backend].on_two_nodes),
+        on_one_cpu=runs_alone(point.values, backend_of(trial.backend)),
+        kept=is_ray and not (again or round_bytes or backend_of(trial.backend).on_two_nodes),
         interpreter=python,
     )
 
@@ -172,7 +172,7 @@ def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) 
         started_at=started_at,
         duration_s=round(measured.taken_s + shared_s, 3),
         outside_cores=round(measured.outside_cores, 3),
-        workers=workers_of(BACKENDS[trial.backend], trial.point.task),
+        workers=workers_of(backend_of(trial.backend), trial.point.task),
         digest="" if measured.failure else measured.digest,
         status=measured.failure or OK,
         measured_ns=sum(turn.wall_ns for turn in taken),

@@ -168,6 +168,10 @@ def _named(path: str) -> Any:
 def run_workload(order: Mapping[str, Any], channel: Channel) -> None:
     """Run a workload in turns, on the interpreter that its backend is for. Raises what it raises."""
     workload, backend = order["workload"], order["backend"]
+    if order["outside"]:
+        from workloads import outside  # an older tree has none
+
+        outside.PLACES.update(order["outside"])
     # An older tree knows no interpreter but the suite's.
     interpreter = getattr(catalogue.BACKENDS.get(backend), "interpreter", "")
     without_gil = interpreter == getattr(catalogue, "FREE_THREADED", None)

@@ -5,7 +5,6 @@ backends of one trial, which live together and take turns.
 """
 
 import dataclasses
-import importlib.util
 import itertools
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -17,18 +16,16 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.plan import metrics
-from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
-from workloads.parameter import ParameterError, unknown
+from workloads import outside
+from workloads.catalogue import BACKENDS, Backend, make_task, runs, workload_of
+from workloads.parameter import ParameterError
 
 TrialKey = tuple[str, str, str, int]
 # A parameter's value in JSON.
 Scalar = int | float | str | bool
 
-# Rounds of the run that proves a backend right before its first trial. Enough to pass rare events (an episode's end, a
-# copy of the target network), few enough to cost less than the trial.
-_VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
-_VERIFY_ROUNDS_ELSE = 12
-# The most bytes of arrays in these rounds, as hashing takes a second for each GiB. One round runs in any case.
+# The most bytes of arrays in the rounds that prove a backend right, as hashing takes a second for each GiB. One round
+# runs in any case.
 _VERIFY_BYTES = 4 * 2**30
 # The version of a run's files. Files of another version are refused: their values mean something else.
 SCHEMA = 5
@@ -77,7 +74,7 @@ class Point:
     @property
     def verify_rounds(self) -> int:
         """Rounds of the run that proves a backend right, the same for every backend."""
-        rounds: int = min(self.values["rounds"], _VERIFY_ROUNDS.get(self.workload, _VERIFY_ROUNDS_ELSE))
+        rounds: int = min(self.values["rounds"], workload_of(self.workload).verify_rounds)
         return max(1, min(rounds, _VERIFY_BYTES // max(1, bytes_of_round(self.values))))
 
 
@@ -116,6 +113,7 @@ class Description(TypedDict):
     schema: int
     budget_s: NotRequired[float | None]
     predicts: NotRequired[bool]
+    outside: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -149,8 +147,9 @@ class Grid:
         return itertools.chain.from_iterable(self.blocks())
 
     def _kinds(self, point: Point) -> dict[str, str]:
-        """A backend of each kind, by it."""
-        return {kind_of(BACKENDS[name]): name for name in backends_of(point.workload, self.backends)}
+        """A backend of each kind, by it. Stored runs have backends that are gone."""
+        names = backends_of(point.workload, self.backends)
+        return {kind_of(BACKENDS[name]): name for name in names if name in BACKENDS}
 
     @cached_property
     def _widest(self) -> Point:
@@ -171,17 +170,18 @@ class Grid:
         """The grid as JSON can hold it; equal for equal grids."""
         points = [{"workload": one.workload, "trials": one.trials, "parameters": one.values} for one in self.points]
         described = {name: getattr(self, name) for name in ("seed", "time_limit_s", "budget_s", "predicts")}
+        names = {*self.backends, *(point.workload for point in self.points)}
+        if places := {name: place for name, place in outside.PLACES.items() if name in names}:
+            described["outside"] = places
         return {"points": points, "backends": list(self.backends), "schema": SCHEMA, **described}
 
     @classmethod
     def restore(cls, description: Mapping[str, Any]) -> "Grid":
-        """The grid of a description. Raises ParameterError if it can't run any more."""
+        """The grid of a description. Raises ParameterError if its points can't be made any more."""
         if description["schema"] != SCHEMA:
             raise ParameterError(f"schema {description['schema']}, where this version reads {SCHEMA}")
         names = tuple(description["backends"])
-        for name in names:
-            if name not in BACKENDS:
-                raise ParameterError(unknown("backend", name, BACKENDS))
+        outside.PLACES.update(description.get("outside", {}))
         points = []
         for one in description["points"]:
             # Parameters that its version did not have are left out, as in its rows.
@@ -210,9 +210,8 @@ def differences(before: Grid, now: Grid) -> str:
 
 
 def backends_of(workload: str, names: Sequence[str]) -> list[str]:
-    """Those of the backends that the workload has a module for."""
-    package = WORKLOADS[workload].module
-    return [name for name in names if importlib.util.find_spec(f"{package}.{BACKENDS[name].module}")]
+    """Those of the backends that run the workload."""
+    return [name for name in names if runs(workload, name)]
 
 
 def kind_of(backend: Backend) -> str:

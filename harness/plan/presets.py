@@ -1,17 +1,20 @@
-"""The presets of `run`: parameter sweeps, sized for two slow cores, as `presets.toml` lists them.
+"""The presets of `run`: parameter sweeps, sized for two slow cores.
+
+`presets.toml` lists the presets, and `facts.toml` of each workload its sweeps.
 
 Every value there can be replaced by `--set`. Numbers of workers grow with the cores (see `ByCores`), but for those of
 the paper's figures.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reactorlib.cpus import available_cpus
 from workloads import memory
+from workloads.catalogue import WORKLOADS, workload_of
 
 # How often each point starts afresh on each backend, unless a preset has another number.
 TRIALS = 5
@@ -60,11 +63,13 @@ class Preset:
     predicts: bool = False
 
 
-def _preset(sweeps: Mapping[str, Sequence[Mapping[str, Any]]], **fields: Any) -> Preset:
-    """A preset from its table. `sweeps`: by workload."""
-    made = [Sweep(workload, **values) for workload, several in sweeps.items() for values in several]
-    return Preset(sweeps=made, **fields)
+def sweeps_of(preset: str, workload: str) -> list[Sweep]:
+    """The sweeps of a workload in a preset, which its folder lists."""
+    return [Sweep(workload, **values) for values in workload_of(workload).points.get(preset, ())]
 
 
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-PRESETS = {name: _preset(**table) for name, table in _TABLES.items()}
+PRESETS = {
+    name: Preset(sweeps=[sweep for workload in WORKLOADS for sweep in sweeps_of(name, workload)], **table)
+    for name, table in _TABLES.items()
+}

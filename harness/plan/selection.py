@@ -12,8 +12,8 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.plan.grid import Grid, Point, backends_of, canonical
-from harness.plan.presets import PRESETS, ByCores, Preset, Sweep
-from workloads.catalogue import BESIDE_A_GIL, WORKLOADS, make_task
+from harness.plan.presets import PRESETS, ByCores, Sweep, sweeps_of
+from workloads.catalogue import BESIDE_A_GIL, WORKLOADS, backend_of, make_task, workload_of
 from workloads.parameter import ParameterError, parameters_of, unknown
 
 
@@ -65,11 +65,16 @@ def select(
 
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
     the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
-    preset's budget grows with the number of backends. The names are known: the command line offers no others. Raises
+    preset's budget grows with the number of backends. What comes from outside is entered in `outside.PLACES`. Raises
     UsageError.
     """
     preset = PRESETS[preset_name]
-    sweeps = _sweeps(preset, workloads)
+    try:
+        sweeps = _sweeps(preset_name, workloads)
+        for name in backends:
+            backend_of(name)
+    except ParameterError as error:
+        raise UsageError(str(error)) from None
     _check_settings(settings, list(dict.fromkeys(sweep.workload for sweep in sweeps)))
     search = _Search(settings, {} if seed is None else {"seed": (seed,)}, trials or preset.trials)
     for sweep in sweeps:
@@ -88,12 +93,13 @@ def select(
     return Selection(grid, (*search.notes, *left_out))
 
 
-def _sweeps(preset: Preset, workloads: Sequence[str]) -> list[Sweep]:
+def _sweeps(preset: str, workloads: Sequence[str]) -> list[Sweep]:
+    """The sweeps of the preset, or those of these workloads: all at default where the preset has none of one."""
     if not workloads:
-        return list(preset.sweeps)
-    chosen = [sweep for sweep in preset.sweeps if sweep.workload in workloads]
-    swept = {sweep.workload for sweep in chosen}
-    return chosen + [Sweep(name) for name in dict.fromkeys(workloads) if name not in swept]
+        return list(PRESETS[preset].sweeps)
+    named = dict.fromkeys(workloads)
+    ordered = [*filter(named.__contains__, WORKLOADS), *(name for name in named if name not in WORKLOADS)]
+    return [sweep for name in ordered for sweep in sweeps_of(preset, name) or [Sweep(name)]]
 
 
 def _check_settings(settings: Sequence[Setting], workloads: Sequence[str]) -> None:
@@ -114,7 +120,7 @@ def _check_settings(settings: Sequence[Setting], workloads: Sequence[str]) -> No
 
 
 def _declared(workload: str) -> Mapping[str, Any]:
-    return parameters_of(WORKLOADS[workload].task_class())
+    return parameters_of(workload_of(workload).task_class())
 
 
 class _Search:

@@ -20,7 +20,7 @@ NOT_MEASURED = "not measured: no backend of this run was measured twice in one b
 ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
 ANSWER_EXPLAINED = explanation("answer", few=intervals.FEW)
 # Baselines with a column of their own.
-_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", "ray-pooled-compiled", CEILING)
+_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-pooled", "ray-pooled-compiled", CEILING)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = explanation("tables", confidence=100 * CONFIDENCE, trials=ENOUGH_TRIALS, **MEANINGS)

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.store import interpreter
-from workloads.catalogue import BACKENDS, FREE_THREADED, RLLIB
+from workloads.catalogue import FREE_THREADED, RLLIB, backend_of
 
 _TREE = Path(__file__).resolve().parents[2]
 # Where each is looked for unless the command line names it, and the target that installs it there.
@@ -24,7 +24,7 @@ def find(backends: Iterable[str], given: Mapping[str, str | None]) -> dict[str, 
     Raises UsageError if there is none.
     """
     found = {"": sys.executable}
-    for kind in {BACKENDS[name].interpreter: None for name in backends if BACKENDS[name].interpreter}:
+    for kind in {backend_of(name).interpreter: None for name in backends if backend_of(name).interpreter}:
         directory, target = _ENVIRONMENTS[kind]
         wanted = given.get(kind) or str(_TREE / directory / "bin" / "python")
         if (path := shutil.which(wanted)) is None:

@@ -19,7 +19,7 @@ from harness.stats import intervals
 STARTS = int(os.environ.get("SOAK_STARTS", "7"))
 BEFORE = (("gym_sampling", {"actors": 8, "env": "busy:2ms"}), ("multi_agent", {"agents": 4}))
 NOW = ("gym_sampling", {"actors": 8, "env": "CartPole-v1"})
-NAMES = ("ray-paper", "ray-pooled", "ray-compiled", "ray-pooled-compiled")
+NAMES = ("ray-paper", "ray-pooled", "ray-pooled-compiled")
 # The largest ratio allowed between fresh drivers.
 FLOOR = 1.05
 

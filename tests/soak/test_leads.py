@@ -18,7 +18,7 @@ from workloads.catalogue import BACKENDS
 WORKLOAD = os.environ.get("LEADS_WORKLOAD", "gym_sampling")
 CHOSEN = os.environ.get(
     "LEADS_BACKENDS",
-    "serial reactor-inline reactor-threads reactor-processes lockstep ray-paper ray-tuned ray-pooled ray-compiled "
+    "serial reactor-inline reactor-threads reactor-processes lockstep ray-paper ray-pooled "
     "ray-pooled-compiled gymnasium-async envpool",
 ).split()
 PARAMETERS = {"actors": 15}

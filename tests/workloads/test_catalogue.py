@@ -25,7 +25,7 @@ def test_the_workloads_and_the_backends_are_listed_under_their_own_names():
         "ppo",
         "overhead",
     ]
-    assert {"serial", "reactor-inline", "ray-paper", "ray-tuned", "ray-compiled"} <= BACKENDS.keys()
+    assert {"serial", "reactor-inline", "ray-paper", "ray-pooled", "ray-pooled-compiled"} <= BACKENDS.keys()
     assert all(entry.name == name for name, entry in [*WORKLOADS.items(), *BACKENDS.items()])
     assert all(entry.summary for entry in [*WORKLOADS.values(), *BACKENDS.values()])
 

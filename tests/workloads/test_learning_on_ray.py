@@ -41,7 +41,7 @@ def _ray():
     reason="seconds for each actor, which imports torch; `make test` has other tasks on Ray, and these on reactors"
 )
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("style", ["paper", "tuned", "pooled", "compiled", "pooled-compiled"])
+@pytest.mark.parametrize("style", ["paper", "pooled", "pooled-compiled"])
 def test_ray_computes_what_the_loop_does(style, task):
     workload, _, _ = task.partition(",")
     expected = execute(workload, "serial", TASKS[task], verify=True)

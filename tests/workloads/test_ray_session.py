@@ -21,7 +21,7 @@ import json, os, sys
 from workloads import ray_session
 from workloads.catalogue import execute
 small = {"shape": "fan_out", "actors": 2, "messages_per_round": 2, "rounds": 2}
-first, second = (execute("overhead", "ray-tuned", small, verify=False) for _ in range(2))
+first, second = (execute("overhead", "ray-pooled", small, verify=False) for _ in range(2))
 seen = {
     "pid": os.getpid(),
     "directory": str(ray_session._open.directory),

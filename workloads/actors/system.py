@@ -1,16 +1,15 @@
 """The interface of an actor system: what the drivers of the workloads need of it, and nothing else.
 
-A system is one file with a class `System`. SYSTEMS names those of this suite; another one is named by its path.
+A system is one file with a class `System`. SYSTEMS has those of this suite. Another one is named by its place.
 """
 
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from reactorlib.tool import user_module
+from workloads import outside
 from workloads.parameter import ParameterError, UnsupportedError, unknown
 from workloads.probe import Probe
 
@@ -99,17 +98,16 @@ class ActorSystem(ABC):
 
 
 def load(name: str) -> type[ActorSystem]:
-    """The class of a system by its name in SYSTEMS, or by the path of a Python file with a class `System`.
+    """The class of a system by its name in SYSTEMS, or from outside (see `outside.PLACES`).
 
-    Raises ParameterError for another name, and for a file without that class.
+    Raises ParameterError for another name, and where there is no such class.
     """
     if name in SYSTEMS:
-        module = importlib.import_module(f"{__package__}.{SYSTEMS[name]}")
-    elif name.endswith(".py"):
-        module = user_module.of_file(Path(name).resolve())
+        found = importlib.import_module(f"{__package__}.{SYSTEMS[name]}").System
+    elif name in outside.PLACES:
+        found = outside.named(name)
     else:
         raise ParameterError(unknown("system", name, SYSTEMS))
-    found = getattr(module, "System", None)
     if not (isinstance(found, type) and issubclass(found, ActorSystem)):
-        raise ParameterError(f"system: {name} has no class `System` that derives from ActorSystem")
+        raise ParameterError(f"system: {name} is no class that derives from ActorSystem")
     return found

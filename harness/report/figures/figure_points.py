@@ -13,18 +13,11 @@ from harness.report.summary import LOOP, RAY_PAPER, Cell, PointSummary, Summary,
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
+from workloads.catalogue import WORKLOADS
 
 # These change how long something is measured, not what.
 _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
-NAMES = {
-    "gym_sampling": "Gymnasium",
-    "atari_sampling": "Atari",
-    "q_learning": "Q-learning",
-    "multi_agent": "Traffic Junction",
-    "ppo": "PPO",
-    "broadcast_gather": "Broadcast and gather",
-    "overhead": "No-op reactions",
-}
+NAMES = {name: workload.title for name, workload in WORKLOADS.items()}
 # The parameters that a figure names; the others are hyperparameters.
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
 NS = 1e9

@@ -69,7 +69,7 @@ NEEDED: dict[str, Callable[[], str]] = {
     "processes": partial(_same, "reactor-processes", workers=2),
     "libraries": partial(_imported, "numpy", "scipy", "jinja2", "gymnasium", "pettingzoo", "torch", "matplotlib"),
     "ale": _atari,
-    "ray": partial(_same, "ray-tuned"),
+    "ray": partial(_same, "ray-paper"),
 }
 _MODULES = ("envpool", "xronos", "stable_baselines3", "torchrl", "tianshou")
 EXTRA: dict[str, Callable[[], str]] = {"mpi": _mpi, "nodes": _nodes}

@@ -31,7 +31,7 @@ def semaphores(raylet):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_no_ray_process_and_no_shared_memory_is_left(start, number):
     harness = start(
-        "run", "--workload", "gym_sampling", "--backend", "ray-compiled", "--trials", "1", "--output", "out",
+        "run", "--workload", "gym_sampling", "--backend", "ray-pooled-compiled", "--trials", "1", "--output", "out",
         "--set", "actors=2", "--set", "rounds=1000000",
     )  # fmt: skip
     wait_until(lambda: sum(name(process).startswith("ray::") for process in descendants(harness.pid)) >= 4)

@@ -18,9 +18,9 @@ from tests.harness import runs
     [
         (10 * 2**20, "serial", True),
         (10 * 2**20, "reactor-processes", True),
-        (10 * 2**20, "ray-tuned", False),
+        (10 * 2**20, "ray-pooled", False),
         (500 * 10**6, "serial", False),
-        (500 * 10**6, "ray-tuned", False),
+        (500 * 10**6, "ray-pooled", False),
     ],
 )
 def test_backends_whose_arrays_take_much_memory_need_not_live_together(object_bytes, backend, pinned, monkeypatch):

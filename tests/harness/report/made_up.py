@@ -23,9 +23,9 @@ BACKENDS = {
     "reactor-threads": 0.9,
     "reactor-processes": 0.55,
     "ray-paper": 90.0,
-    "ray-tuned": 40.0,
+    "pipes": 40.0,
     "ray-pooled": 15.0,
-    "ray-compiled": 12.0,
+    "ray-pooled-compiled": 12.0,
     "gymnasium-async": 60.0,
     "reactor-vector": 0.6,
     "reactor-threads-nogil": 0.5,
@@ -110,7 +110,7 @@ def studies():
         given = json.dumps({"actors": 16, "steps_per_message": 1, "env": "MountainCarContinuous-v0"})
         where = {"run_id": "run", "workload": workload, "scenario": workload, "status": "ok", "parameters": given}
         where |= dict.fromkeys(COLUMNS)
-        for slow, backend in enumerate(("reactor-inline", "reactor-processes", "ray-paper", "ray-tuned")):
+        for slow, backend in enumerate(("reactor-inline", "reactor-processes", "ray-paper", "ray-pooled")):
             for number, phase in enumerate((*PHASES, ROUND, PLAIN_ROUND)):
                 value = (1 + number) * 1e4 * (10 if phase == ROUND and slow else 1)
                 of_phase = {"trial": 0, "rounds": 5, "phase": phase, "value": value, "unit": "ns"}

@@ -94,7 +94,7 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
 def test_a_ratio_of_overheads_is_of_what_all_turns_took_beyond_the_work(tmp_path, row, least_ns, freedom):
     # One block and simulated work of 1 ms. A round takes 2 us to `least_ns` more, of Ray ten times that.
     parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
-    beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
+    beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-pooled-compiled": [20_000, 10_000, 10 * least_ns]}
     point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
     for backend, turns_ns in beyond.items():
         metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
@@ -106,12 +106,17 @@ def test_a_ratio_of_overheads_is_of_what_all_turns_took_beyond_the_work(tmp_path
         for sweep, ns in enumerate(turns_ns)
     ]
     TURNS.write(tmp_path, taken)
-    ratio = ratio_of(summarise(tmp_path), "reactor-processes", "ray-tuned")
+    ratio = ratio_of(summarise(tmp_path), "reactor-processes", "ray-pooled-compiled")
     assert (ratio.value, ratio.freedom, ratio.decides) == (pytest.approx(10), freedom, False)
 
 
 def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
-    blocks = {"lockstep": times(100), "reactor-inline": [90.0, 95.0, 92.0], "ray-paper": times(5), "ray-tuned": [7.0]}
+    blocks = {
+        "lockstep": times(100),
+        "reactor-inline": [90.0, 95.0, 92.0],
+        "ray-paper": times(5),
+        "ray-pooled-compiled": [7.0],
+    }
     cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
     assert cells["serial"].speedups["ceiling"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
 

@@ -1,0 +1,37 @@
+"""A framework in the benchmark, as one function for one workload: concurrent.futures samples Gymnasium environments.
+
+python -m harness run --workload gym_sampling --backend serial --backend examples/suite/futures_backend.py:run
+"""
+
+from concurrent.futures import ProcessPoolExecutor
+
+from workloads.probe import Probe
+from workloads.sampling import Reply, Sampler, SamplingTask
+
+samplers: list[Sampler] = []
+
+
+def make(task: SamplingTask, index: int) -> None:
+    """Make an environment, in the process that will step it."""
+    samplers.append(Sampler(task, index))
+
+
+def step(step_number: int) -> Reply:
+    """Answer the message of a round."""
+    return samplers[0].step_message(step_number)
+
+
+def run(task: SamplingTask, probe: Probe) -> None:
+    """A process of concurrent.futures for each environment."""
+    pools = [ProcessPoolExecutor(1, initializer=make, initargs=(task, index)) for index in range(task.actors)]
+    for started in [pool.submit(bool) for pool in pools]:
+        started.result(timeout=60)
+    probe.ready()
+    for round_index in range(task.total_rounds):
+        coming = [pool.submit(step, round_index * task.steps_per_message) for pool in pools]
+        replies = [one.result(timeout=60) for one in coming]
+        task.record(probe.digest, replies)
+        probe.round()
+    probe.state(task.final_state(replies))
+    for pool in pools:
+        pool.shutdown()

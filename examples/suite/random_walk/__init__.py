@@ -1,0 +1,1 @@
+"""A workload from outside: its folder holds all that the suite needs."""

@@ -1,0 +1,63 @@
+"""Code of a user's own that is named by its path: a backend, an actor system, or the folder of a workload."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from reactorlib.tool import user_module
+from workloads.parameter import ParameterError
+
+# Where things from outside are, by the names that rows have: `file.py:run` or `folder`, and the absolute path.
+PLACES: dict[str, str] = {}
+
+
+def entered(text: str) -> str:
+    """The name of what a command line names by a path, which is entered in PLACES. Other words stay as they are.
+
+    Two things of one name can't take part in one run: the one that is named last is meant by both.
+    """
+    path, colon, inner = text.rpartition(":")
+    if not (path.endswith(".py") or (os.sep in text and not colon)):
+        return text
+    place = Path(path or inner).resolve()
+    name = f"{place.name}:{inner}" if colon else place.name
+    PLACES[name] = f"{place}:{inner}" if colon else str(place)
+    return name
+
+
+def module(path: Path) -> ModuleType:
+    """Import a file, or the folder of a package, under its own name.
+
+    Processes that this one starts later can import it by that name, and so unpickle objects of its classes. Raises
+    ParameterError if there is no such file, if it can't be imported, or if another module has its name.
+    """
+    if not path.exists():
+        raise ParameterError(f"{path}: there is no such file or folder")
+    beside = str(path.parent)
+    if beside not in sys.path:
+        sys.path.append(beside)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), beside)))
+        importlib.invalidate_caches()
+    found = importlib.util.find_spec(path.stem)
+    places = [] if found is None else [found.origin, *(found.submodule_search_locations or ())]
+    if str(path) not in places:
+        raise ParameterError(f"{path}: another module is called {path.stem}; give it another name")
+    try:
+        return importlib.import_module(path.stem)
+    except Exception as error:
+        raise ParameterError(user_module.failure(str(path), error)) from error
+
+
+def named(name: str) -> object:
+    """What a name of PLACES stands for, such as file.py:run. Raises ParameterError where there is no such thing."""
+    path, _, inner = PLACES[name].rpartition(":")
+    if not path:
+        raise ParameterError(f"{inner}: name a function or a class in it, as in {name}:run")
+    try:
+        found: object = getattr(module(Path(path)), inner)
+    except AttributeError:
+        raise ParameterError(f"{path} has no {inner}") from None
+    return found
