@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from reactorlib.tool import user_module
 from workloads.parameter import ParameterError
 
 # Where things from outside are, by the names that rows have: `file.py:run` or `folder`, and the absolute path.
@@ -48,6 +47,8 @@ def module(path: Path) -> ModuleType:
     try:
         return importlib.import_module(path.stem)
     except Exception as error:
+        from reactorlib.tool import user_module  # not where workloads are only listed
+
         raise ParameterError(user_module.failure(str(path), error)) from error
 
 

@@ -3,7 +3,7 @@
 import argparse
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -114,11 +114,17 @@ def setting(text: str) -> Setting:
     return Setting(parameter, words, workload if dot else None)
 
 
-class OrPath(list[str]):
-    """The names that an option takes, or the path of something from outside."""
+class OrPath:
+    """The names that an option takes. It also takes those that have been entered for something from outside."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or name in outside.PLACES
+        return name in self._names or name in outside.PLACES
 
 
 _FORMS = ("--full", "--json", "--export")

@@ -29,7 +29,9 @@ LIMIT_S = 60
 def fake(monkeypatch, tmp_path):
     """The workload `fake` in this process and all that it starts; an empty current directory."""
     monkeypatch.setattr(workloads, "__path__", [*workloads.__path__, str(_FAKE)])
-    monkeypatch.setitem(catalogue.WORKLOADS, "fake", catalogue.Workload("fake", "counts"))
+    monkeypatch.setitem(
+        catalogue.WORKLOADS, "fake", catalogue.Workload("fake", "workloads.fake", 100, "Fake", "counts", {})
+    )
     short = dataclasses.replace(
         block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, waking_ns=0, warmup_ns=1_000_000, warmup_s=(0.0, 0.05)
     )

@@ -17,12 +17,12 @@ from workloads.probe import Probe
 
 def test_the_workloads_and_the_backends_are_listed_under_their_own_names():
     assert list(WORKLOADS) == [
-        "broadcast_gather",
         "gym_sampling",
         "atari_sampling",
         "q_learning",
         "multi_agent",
         "ppo",
+        "broadcast_gather",
         "overhead",
     ]
     assert {"serial", "reactor-inline", "ray-paper", "ray-pooled", "ray-pooled-compiled"} <= BACKENDS.keys()

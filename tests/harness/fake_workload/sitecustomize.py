@@ -10,7 +10,9 @@ if "harness.measure.supervisor" not in sys.orig_argv:
     from workloads import catalogue
 
     workloads.__path__.append(str(Path(__file__).parent))
-    catalogue.WORKLOADS["fake"] = catalogue.Workload("fake", "counts, and misbehaves on request")
+    catalogue.WORKLOADS["fake"] = catalogue.Workload(
+        "fake", "workloads.fake", 100, "Fake", "counts, and misbehaves on request", {}
+    )
 if "harness" in sys.orig_argv:
     import dataclasses
 

@@ -107,7 +107,7 @@ def test_only_loop_reactors_best_ray_and_ceiling_are_shown_unless_all_are_asked_
         assert {"serial", "reactor-processes"} <= bars(panel).keys()
     shown = {name for panel in chart(run(), "gym_sampling").panels for name in bars(panel)}
     assert "ray-paper" in shown
-    assert "ray-pooled-compiled" not in shown
+    assert "pipes" not in shown
     everything = {name for panel in chart(run(), "gym_sampling", everything=True).panels for name in bars(panel)}
     assert everything >= {*MAIN} - {"limit"}
 
@@ -213,12 +213,12 @@ def test_where_simulated_work_is_left_out_of_the_lead_a_round_has_none(tmp_path)
 
 
 def test_a_point_without_a_chosen_backend_has_no_panel(tmp_path):
-    rows = made_up.rows(3, ("serial", "reactor-processes", "ray-pooled-compiled", "ray-pooled"))
+    rows = made_up.rows(3, ("serial", "reactor-processes", "pipes", "ray-pooled"))
     measured = [
-        row for row in rows if row.minibatch == 500 or (row.minibatch == 250 and row.backend == "ray-pooled-compiled")
+        row for row in rows if row.minibatch == 500 or (row.minibatch == 250 and row.backend == "pipes")
     ]
     (panel,) = chart(made_up.summary(tmp_path / "run", measured), "q_learning").panels
-    assert "ray-pooled-compiled" not in bars(panel)
+    assert "pipes" not in bars(panel)
 
 
 def test_vectors_that_run_other_code_are_not_joined(run):
