@@ -119,6 +119,14 @@ _BACKENDS = (
         kind="ray-graph",
     ),
     Backend(
+        "pipes",
+        "actors in processes of multiprocessing, a socket and shared memory between each and the driver",
+        "on_actors",
+        {"system": "pipes"},
+        note="written by hand for this suite: no cluster, no restarts, no naming of actors",
+        role="peer",
+    ),
+    Backend(
         "gymnasium-sync",
         "Gymnasium's SyncVectorEnv",
         "on_gymnasium",
