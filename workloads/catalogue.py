@@ -119,6 +119,15 @@ _BACKENDS = (
         kind="ray-graph",
     ),
     Backend(
+        "ray-queue",
+        "Ray actors, tuned: shares as in ray-pooled, with the messages of pipes",
+        "on_actors",
+        {"system": "ray-queue"},
+        note="Ray starts and places the actors, and no message passes through it",
+        role="peer",
+        kind="ray",
+    ),
+    Backend(
         "pipes",
         "actors in processes of multiprocessing, a socket and shared memory between each and the driver",
         "on_actors",

@@ -26,7 +26,7 @@ from workloads.actors.system import ActorDiedError, ActorSystem, InFlight, Repli
 from workloads.garbage import freeze
 from workloads.probe import Probe
 
-_REPLY_LIMIT_S = 300.0  # as in Ray's compiled graphs
+REPLY_LIMIT_S = 300.0  # as in Ray's compiled graphs
 _ENDING_LIMIT_S = 5.0
 # Calls of this size and number fit into the buffer of a socket. So sending never waits, whatever the actors do.
 _MOST_IN_FLIGHT = 64
@@ -40,6 +40,7 @@ class System(ActorSystem):
         super().__init__(probe)
         self._processes: list[BaseProcess] = []
         self._channels: list[Channel] = []
+        self._are_alive: list[Callable[[], bool]] = []
         self._outbox = Outbox()
         self._in_flight: deque[InFlight] = deque()
         self._holding: set[int] = set()  # actors to whose replies, in their memory, the driver may have views
@@ -54,19 +55,23 @@ class System(ActorSystem):
         for own in arguments:
             our_end, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             ours.append(our_end)
-            self.connect(our_end)
             # As long as another process has our end as well, the actor does not notice that we have closed it.
             inherited = ours if method == "fork" else []
             process = context.Process(target=_live, args=(its_end, inherited, actor_class, own), daemon=True)
             process.start()
-            self._processes.append(process)
             its_end.close()
+            self._processes.append(process)
+            self.connect(our_end, process.is_alive)
 
-    def connect(self, connection: socket.socket) -> None:
-        """Add the connection of the next actor."""
+    def connect(self, connection: socket.socket, is_alive: Callable[[], bool]) -> None:
+        """Add the connection to the next actor. `is_alive` is asked when its replies take long.
+
+        A connection ends with its process, unless that process has left others.
+        """
         channel = Channel(connection)
         channel.wake_after(1)
         self._channels.append(channel)
+        self._are_alive.append(is_alive)
 
     def await_actors(self, largest_bytes: Callable[[], int]) -> None:  # noqa: ARG002 - memory grows with the messages
         """See ActorSystem. From then on tensors are pickled through NumPy, here and in the actors."""
@@ -120,27 +125,23 @@ class System(ActorSystem):
         return replies
 
     def _reply(self, actor: int) -> Any:
-        channel, give_up = self._channels[actor], monotonic() + _REPLY_LIMIT_S
+        channel, give_up = self._channels[actor], monotonic() + REPLY_LIMIT_S
         while True:
             try:
                 parts, _ = channel.receive()
                 break
             except BlockingIOError:
-                if not self.is_alive(actor):
+                if not self._are_alive[actor]():
                     raise ActorDiedError(f"actor {actor} died") from None
                 if monotonic() > give_up:
                     channel.close()  # or else the reply would be taken for that to a later call
-                    raise TimeoutError(f"actor {actor} has not replied for {_REPLY_LIMIT_S:.0f} s") from None
+                    raise TimeoutError(f"actor {actor} has not replied for {REPLY_LIMIT_S:.0f} s") from None
             except OSError as error:
                 raise ActorDiedError(f"actor {actor} died") from error
         raised, value = value_of(parts)
         if raised is not None:
             raise raised
         return value
-
-    def is_alive(self, actor: int) -> bool:
-        """Whether the process of an actor lives. It is asked for where a process of its own keeps its connection."""
-        return self._processes[actor].is_alive()
 
     def close(self) -> None:
         """See ActorSystem. Actors end by themselves when their channel is closed, or else they are killed."""

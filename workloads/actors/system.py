@@ -21,6 +21,7 @@ Replies = Callable[[], list[Any]]
 # The module of each system of this suite, in this package.
 SYSTEMS = {
     "ray-pooled": "ray_pooled",
+    "ray-queue": "ray_queue",
     "ray-pooled-compiled": "ray_pooled_compiled",
     "pipes": "pipes",
 }
