@@ -58,3 +58,10 @@ class Echo:
             assert time.monotonic() < give_up
             time.sleep(0.001)
         return self.index
+
+    def leave_a_child(self, path):
+        """Leave a process that ends when there is a file."""
+        if os.fork() == 0:
+            os.setsid()
+            self.wait_for(path)
+            os._exit(0)
