@@ -1,7 +1,5 @@
 """A panel of bars, each with its interval and its value."""
 
-from typing import NamedTuple
-
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -9,27 +7,7 @@ from plots import style
 from plots.chart import REST, WORK, Bar, BarPanel
 
 _ROOM = 1.32  # times the longest bar, for the text at its end
-_SHOWN_SHARE = 0.13  # of the axis, from which on a phase has its share written in it
 _REACH = 1.25  # times the longest bar, at which whiskers end
-
-
-class Phase(NamedTuple):
-    """How a phase of a round appears."""
-
-    label: str
-    color: str
-    ink: str
-
-
-# Paul Tol's bright scheme (2021), told apart with every common colour blindness, and none of the backends'.
-PHASES = {
-    "compute": Phase("workers' code", "#228833", "white"),
-    "hub": Phase("hub's code", "#4477AA", "white"),
-    "serialise": Phase("serialising", "#EE6677", style.ON_COLOR),
-    "submit": Phase("handing over", "#CCBB44", style.ON_COLOR),
-    "transfer": Phase("in transit", "#AA3377", "white"),
-    "wait": Phase("waiting for others", "#BBBBBB", style.INK),
-}
 
 
 def draw(axes: Axes, panel: BarPanel) -> None:
@@ -47,7 +25,7 @@ def draw(axes: Axes, panel: BarPanel) -> None:
     if panel.line is not None:
         axes.axvline(panel.line, color=style.FAINT, linewidth=1.2, linestyle=(0, (1, 1)), zorder=4)
     for lane, bar in enumerate(panel.bars):
-        _draw_bar(axes, lane, bar, most)
+        _draw_bar(axes, lane, bar)
         end = min(bar.estimate.high, _REACH * longest) if bar.estimate.decides else bar.estimate.value
         axes.annotate(bar.text, (end, lane), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5,
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8}, zorder=5)  # fmt: skip
@@ -56,16 +34,10 @@ def draw(axes: Axes, panel: BarPanel) -> None:
             axes.errorbar([bar.estimate.value], [lane], xerr=whiskers, color=style.INK, capsize=3, linewidth=1.2)
 
 
-def _draw_bar(axes: Axes, lane: int, bar: Bar, most: float) -> None:
+def _draw_bar(axes: Axes, lane: int, bar: Bar) -> None:
     look, left = style.look(bar.series), 0.0
     for kind, length in bar.parts or ((WORK, bar.estimate.value),):
-        if kind in PHASES:
-            color, edge, hatch = PHASES[kind].color, "white", ""
-        else:
-            hollow = kind == REST or look.hollow
-            color, edge, hatch = "white" if hollow else look.color, look.color, "////" if kind == REST else ""
+        hollow = kind == REST or look.hollow
+        color, edge, hatch = "white" if hollow else look.color, look.color, "////" if kind == REST else ""
         axes.barh(lane, length, left=left, height=0.66, color=color, edgecolor=edge, linewidth=0.8, hatch=hatch)
-        if kind in PHASES and length >= _SHOWN_SHARE * most:
-            place = {"ha": "center", "va": "center", "fontsize": 8, "color": PHASES[kind].ink}
-            axes.text(left + length / 2, lane, f"{length:.0f}", **place)  # type: ignore[arg-type]
         left += length

@@ -9,7 +9,7 @@ from harness.stats.intervals import Estimate
 
 Points = Mapping[float, Estimate]
 
-# The parts of a bar: work, the rest on top of it, and phases (see `plots.bars`).
+# The parts of a bar: work, and the rest on top of it.
 WORK, REST = "work", "rest"
 
 

@@ -5,7 +5,6 @@ import textwrap
 
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.patches import Patch
 
 from plots import bars, lines, style
 from plots.chart import BarPanel, Chart
@@ -17,7 +16,6 @@ _TITLE_CHARACTERS, _CHARACTERS = 56, 82
 _PANEL_TITLE_CHARACTERS = 44
 _UNITS = "[nµm]?s|[kKMG]i?B|B|%"
 _BARS, _BAR = 0.66, 0.235  # inches: a panel of bars, and each bar
-_LEGEND_COLUMNS, _LEGEND_ROW = 3, 0.19
 
 
 def render(chart: Chart) -> Figure:
@@ -26,12 +24,10 @@ def render(chart: Chart) -> Figure:
         title = _wrapped(chart.title, _TITLE_CHARACTERS)
         subtitle = _wrapped(chart.subtitle, _CHARACTERS)
         notes = [line for note in chart.notes for line in _wrapped(note, _CHARACTERS)]
-        phases = _phases(chart)
-        legend = -(-len(phases) // _LEGEND_COLUMNS) * _LEGEND_ROW + _GAP if phases else 0.0
         heights = [
             _BARS + _BAR * len(panel.bars) if isinstance(panel, BarPanel) else lines.HEIGHT for panel in chart.panels
         ]
-        header = _MARGIN + _TITLE * len(title) + _LINE * len(subtitle) + _GAP + legend
+        header = _MARGIN + _TITLE * len(title) + _LINE * len(subtitle) + _GAP
         footer = _MARGIN + _LINE * len(notes)
         height = header + sum(heights) + footer
         edge = _MARGIN / 2 / style.WIDTH
@@ -47,13 +43,6 @@ def render(chart: Chart) -> Figure:
                 lines.draw(one, panel)
             wrapped = [part for line in panel.title.split("\n") for part in _wrapped(line, _PANEL_TITLE_CHARACTERS)]
             one.set_title("\n".join(wrapped), loc="left")
-        if phases:
-            top = 1 - (header - legend) / height
-            figure.legend(
-                handles=[Patch(color=bars.PHASES[name].color, label=bars.PHASES[name].label) for name in phases],
-                loc="upper left", bbox_to_anchor=(_MARGIN / style.WIDTH, top), ncols=_LEGEND_COLUMNS, borderpad=0.0,
-                borderaxespad=0.0, handlelength=1.2, labelspacing=0.3,
-            ).set_in_layout(False)  # fmt: skip
     return figure
 
 
@@ -69,10 +58,3 @@ def _write(figure: Figure, title: list[str], subtitle: list[str], notes: list[st
     below = 1 - (_MARGIN + _TITLE * len(title)) / height
     figure.text(left, below, "\n".join(subtitle), fontsize=8.5, color=style.FAINT, va="top")
     figure.text(left, _MARGIN / 2 / height, "\n".join(notes), fontsize=8, color=style.FAINT, va="bottom")
-
-
-def _phases(chart: Chart) -> list[str]:
-    """The phases that any bar has, in the order of the legend."""
-    shown = [bar for panel in chart.panels if isinstance(panel, BarPanel) for bar in panel.bars]
-    found = {kind for bar in shown for kind, length in bar.parts if length}
-    return [name for name in bars.PHASES if name in found]

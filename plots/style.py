@@ -21,7 +21,6 @@ WIDTH = 5.4  # inches: text stays readable on a phone, where the page shows the 
 _SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("plots.mplstyle"), use_default_template=False)
 INK: str = _SETTINGS["text.color"]
 FAINT: str = _SETTINGS["xtick.color"]
-ON_COLOR = "#111111"  # text on a light colour, as dark on a dark page
 SHADE = "#f3f3f3"
 # On a dark page: the lightness of paper and ink, that of a colour at least, and its saturation at most.
 _DARK_PAPER, _DARK_INK, _DARK_LEAST, _DARK_MOST = 0.09, 0.93, 0.62, 0.75
@@ -89,11 +88,7 @@ def save(figure: Figure, path: Path) -> Path:
 def for_both_schemes(svg: str) -> str:
     """An SVG of matplotlib's with rules that give each of its colours another one on a dark page."""
     found = sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
-    rules = [
-        f'[style*="{what}: {color}"] {{ {what}: {dark(color)} !important }}'
-        for what, color in found
-        if color != ON_COLOR
-    ]
+    rules = [f'[style*="{what}: {color}"] {{ {what}: {dark(color)} !important }}' for what, color in found]
     rules += [f'[fill="{color}"] {{ fill: {dark(color)} }}' for color in sorted(set(re.findall(r'fill="(#\w+)"', svg)))]
     # Elements without a colour of their own are black.
     scheme = f"@media (prefers-color-scheme: dark) {{ svg {{ fill: {dark('#000000')} }} {' '.join(rules)} }}"

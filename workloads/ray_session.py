@@ -28,7 +28,7 @@ from workloads.probe import Probe
 from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, is_setting
 from workloads.shared_memory import Names
 
-# Set for the next session, whatever its style, by those who record what Ray does.
+# Set for the next session, whatever its style, by those who compare settings of Ray.
 ADDED: dict[str, str] = {}
 # The part of the free memory that the object store of an advised session may fill: the processes need the rest.
 STORE_SHARE = 0.6

@@ -68,11 +68,6 @@ class SamplingTask:
         """Workers that can be placed apart."""
         return self.actors
 
-    @property
-    def parallel_parts(self) -> int:
-        """Equal parts of a round that could run at the same time."""
-        return self.actors
-
     @staticmethod
     def environment_names() -> list[str]:
         """The names that `env` takes."""

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,13 +25,10 @@ from harness.errors import Terminated, UsageError, interrupted
 from harness.report import contributed, readme_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.report.markdown import to_markdown
-from harness.report.text_table import TextTable
 from harness.stats import judgement
 from harness.store import run_directory
-from harness.store.row import OfPoint
 from harness.studies import claim_run
 from harness.studies.advise import advising as advise
-from harness.studies.breakdown import breakdown_run
 from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
@@ -111,33 +108,16 @@ def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return status
 
 
-def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    study = _study(parsed)
-    rows = breakdown_run.run(study, breakdown_run.backends(study.grid, parsed.backend))
-    return _studied(rows, study_tables.phase_tables(rows), study_tables.PHASES_EXPLAINED)
-
-
 def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    rows, costs = scaling.run(_study(parsed))
-    words = (*study_tables.message_costs(costs), study_tables.SCALING_EXPLAINED)
-    return _studied(rows, [study_tables.scaling_table(rows)], *words)
-
-
-def _study(parsed: argparse.Namespace) -> Study:
     path = _directory(parsed)
     run_id, grid = run_directory.stored_grid(path)
     end_on_signals()
     points, tell = grid.points_of(parsed.workload), console_of_progress().print
-    return Study(path, run_id, grid, points, parsed.trials, parsed.rounds, tell)
-
-
-def _studied(rows: Sequence[OfPoint], tables: Iterable[TextTable], *words: str) -> int:
-    """Print what a study found; the exit status."""
+    rows, costs = scaling.run(Study(path, run_id, grid, points, parsed.trials, parsed.rounds, tell))
     output = _output()
-    for table in tables:
-        terminal.print_grid(table, output)
-        output.print()
-    for line in words:
+    terminal.print_grid(study_tables.scaling_table(rows), output)
+    output.print()
+    for line in (*study_tables.message_costs(costs), study_tables.SCALING_EXPLAINED):
         output.print(line, style="dim")
     return 1 if any(row.is_failure for row in rows) else 0
 
@@ -203,7 +183,6 @@ COMMANDS = {
     "advise": _advise,
     "claim": _claim,
     "run": run,
-    "breakdown": _breakdown,
     "scaling": _scaling,
     "report": _report,
     "contributed": _contributed,

@@ -7,14 +7,13 @@ from typing import Any
 from harness import quantity
 from harness.grouping import grouped
 from harness.store.measurement_table import Measurement
-from harness.store.phase_table import PhaseRow
 from harness.store.scaling_table import ScalingRow
 
 _LENGTHS = ("rounds", "warmup_rounds", "seed")  # no settings: how long, and with which numbers
 _SIZES = ("actors", "agents")
 
 
-def point_labels(rows: Iterable[Measurement | PhaseRow | ScalingRow]) -> dict[tuple[str, str], str]:
+def point_labels(rows: Iterable[Measurement | ScalingRow]) -> dict[tuple[str, str], str]:
     """A name for each point, unique within its workload, from what its parameters vary."""
     scenarios = {row.point: row.scenario for row in rows}
     labels: dict[tuple[str, str], str] = {}

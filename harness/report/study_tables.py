@@ -1,50 +1,18 @@
-"""The studies of a run as tables: the phases of rounds, and the scaling with workers beside its prediction."""
+"""The scaling of a run with workers as a table, beside its prediction."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from harness import quantity
-from harness.grouping import grouped
 from harness.report.point_labels import point_labels
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.intervals import Estimate
-from harness.store.phase_table import LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow
 
 _SCALING_COLUMNS = (
     "point", "workers", "messages free", "messages paid", "on these cores", "measured", "measured / predicted",
 )  # fmt: skip
 SCALING_EXPLAINED = explanation("scaling")
-PHASES_EXPLAINED = explanation("phases")
-
-
-def phase_tables(rows: Sequence[PhaseRow]) -> Iterator[TextTable]:
-    """One table per workload: how long a round is, its phases, and which lane is the last."""
-    labels = point_labels(rows)
-    columns = ("point", "backend", "round", "plain", *PHASES, "straggler", "lag")
-    for workload, own in grouped(rows, lambda row: row.workload).items():
-        cells = grouped(own, lambda row: (row.point, row.backend)).items()
-        lines = [(labels[point], backend, *_phase_cells(of_one)) for (point, backend), of_one in cells]
-        yield TextTable(workload, columns, tuple((*line, *[""] * (len(columns) - len(line))) for line in lines))
-
-
-def phase_medians(rows: Iterable[PhaseRow]) -> dict[str, float]:
-    """The median over trials of each phase that has a value."""
-    known = grouped(((row.phase, row.value) for row in rows if row.value is not None), lambda pair: pair[0])
-    return {phase: median(value for _, value in own) for phase, own in known.items()}
-
-
-def _phase_cells(rows: Sequence[PhaseRow]) -> Iterator[str]:
-    medians = phase_medians(rows)
-    if not {ROUND, PLAIN_ROUND, *PHASES, *LANE_UNITS} <= medians.keys():
-        yield rows[0].status
-        return
-    yield quantity.show(medians[ROUND], "ns")
-    yield quantity.show(medians[PLAIN_ROUND], "ns")
-    yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)
-    lanes, share, lag, lag_95 = (medians[name] for name in LANE_UNITS)
-    told = f"{share:.0%} of {lanes:.0f}", f"{lag:.0%}, 95 %: {lag_95:.0%}"
-    yield from told if lanes > 1 else (NOTHING, NOTHING)
 
 
 def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:

@@ -23,7 +23,6 @@ from harness.stats.point_ratios import PointRatios, by_trial
 from harness.stats.reference_ceiling import CEILING
 from harness.store import digests, machine, run_directory, status
 from harness.store.measurement_table import Measurement
-from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
 from harness.store.trial_records import TrialRecord
@@ -99,7 +98,6 @@ class Summary:
     doubts: tuple[str, ...]
     notes: Mapping[str, str]
     rows: tuple[Measurement, ...]
-    phases: tuple[PhaseRow, ...]
     scaling: tuple[ScalingRow, ...]
     messages: tuple[CostRow, ...]
     noise: tuple[SelfComparison, ...]
@@ -160,7 +158,6 @@ def summarise(path: Path) -> Summary:
         doubts=tuple(_doubts(grid, described, rows)),
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
-        phases=tuple(BREAKDOWN.read(path)),
         scaling=tuple(SCALING.read(path)),
         messages=tuple(MESSAGES.read(path)),
         noise=tuple(noise_floor.of_run(rows, turns)),

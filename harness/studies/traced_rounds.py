@@ -1,4 +1,4 @@
-"""Rounds of a point's reactors in this process, with the trace that any run can have. Breakdown and scaling read it."""
+"""Rounds of a point's reactors in this process, with the trace that any run can have. Scaling reads it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -68,11 +68,11 @@ def traced(workload: str, backend: str, task: Any) -> TracedRounds:
     return found[0]
 
 
-def shortened(parameters: Mapping[str, Any], most_messages: int, most_rounds: int | None = None) -> dict[str, Any]:
-    """The parameters with `most_rounds` at most, and fewer where messages or a trace's bytes would be too many."""
+def shortened(parameters: Mapping[str, Any], most_messages: int) -> dict[str, Any]:
+    """The parameters with fewer rounds where messages or a trace's bytes would be too many."""
     actors = parameters.get("actors") or parameters.get("agents") or 1
     messages = actors * parameters.get("messages_per_round", 1)
     most = min(most_messages // messages, _MOST_BYTES // max(1, 2 * bytes_of_round(parameters)))
-    rounds = min(parameters["rounds"], max(_FEWEST_ROUNDS, most), most_rounds or parameters["rounds"])
+    rounds = min(parameters["rounds"], max(_FEWEST_ROUNDS, most))
     warmup_rounds = min(parameters["warmup_rounds"], max(_FEWEST_ROUNDS, rounds // 5))
     return {**parameters, "rounds": rounds, "warmup_rounds": warmup_rounds}

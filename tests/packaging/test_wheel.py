@@ -198,11 +198,6 @@ def test_the_tests_of_the_kernel_run_from_the_wheel_without_what_the_suite_needs
     assert "needs numpy" in told
 
 
-def test_what_has_private_parts_that_are_touched_has_an_upper_bound():
-    (ray,) = (needed for needed in EXTRAS["workloads"] if needed.startswith("ray"))
-    assert re.fullmatch(r"ray>=\d+\.\d+,<\d+\.\d+", ray)
-
-
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_the_lock_has_what_the_extras_ask_for(extra):
     names = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}

@@ -83,8 +83,6 @@ class WaitingClient(ClientOfParts):
 class Pause(Reactor):
     """The wait of all workers, which begins when the last of them has received the array."""
 
-    waits_for_all = True
-
     received = Input[bool](width=lambda task: task.actors)
     over = LogicalAction[None]()
     waited = Output[bool]()

@@ -73,11 +73,6 @@ class Task:
         return self.agents
 
     @property
-    def parallel_parts(self) -> int:
-        """Equal parts of a round that could run at the same time."""
-        return self.agents
-
-    @property
     def total_rounds(self) -> int:
         """Warm-up and measured rounds."""
         return self.warmup_rounds + self.rounds

@@ -24,14 +24,13 @@ SUM_MODULUS = 2**31
 class Shape:
     """How many take part in a shape, and how many reactions (method calls) a message of it causes.
 
-    `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time. `alone`:
-    how many of them stay with the hub. Only the others can be placed apart.
+    `fixed`: there can't be another number of actors. `alone`: how many of them stay with the hub. Only the
+    others can be placed apart.
     """
 
     usual_actors: int
     reactions: Callable[[int], int]
     fixed: bool = False
-    concurrent: bool = False
     alone: int = 0
 
 
@@ -41,12 +40,10 @@ SHAPES = {
     "thread_ring": Shape(
         100, lambda actors: actors, alone=1
     ),  # a token's way round a ring, each hop an event of its own
-    "counting": Shape(
-        2, lambda _: 2, fixed=True, concurrent=True, alone=2
-    ),  # an increment that a producer sends to a counter
-    "fan_out": Shape(16, lambda actors: actors + 1, concurrent=True),  # a broadcast and the gathering of all replies
+    "counting": Shape(2, lambda _: 2, fixed=True, alone=2),  # an increment that a producer sends to a counter
+    "fan_out": Shape(16, lambda actors: actors + 1),  # a broadcast and the gathering of all replies
     "chain": Shape(100, lambda actors: actors, alone=1),  # a value's way along a chain, without an event between
-    "timers": Shape(1_000, lambda actors: actors, concurrent=True),  # a period, in which every timer fires once
+    "timers": Shape(1_000, lambda actors: actors),  # a period, in which every timer fires once
 }
 
 
@@ -94,11 +91,6 @@ class Task:
     def members(self) -> int:
         """Actors that can be placed apart."""
         return max(1, self.actors - SHAPES[self.shape].alone)
-
-    @property
-    def parallel_parts(self) -> int:
-        """Equal parts of a round that could run at the same time."""
-        return self.actors if SHAPES[self.shape].concurrent else 1
 
     @property
     def timer_period_ns(self) -> int:

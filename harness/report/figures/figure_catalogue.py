@@ -10,7 +10,7 @@ from harness.report.figures.figure_points import on_cores
 from harness.report.figures.paper_figures import by_actors, by_agents, by_object_size, by_steps, q_learning
 from harness.report.figures.round_figures import hardware_limit, round_time
 from harness.report.figures.sampling_figures import step_time, throughput, vectors
-from harness.report.figures.study_figures import breakdown, scaling
+from harness.report.figures.study_figures import scaling
 from harness.report.figures.thread_figures import against_processes
 from harness.report.summary import Summary
 from plots import page, style
@@ -30,7 +30,6 @@ FIGURES: dict[str, tuple[str, Callable[..., Chart | None]]] = {
     "vectors": ("Vector environments, by how long the environment takes", vectors),
     "threads": ("Threads without a GIL, processes and Ray", against_processes),
     "round_time": ("How long a round takes", round_time),
-    "breakdown": ("The phases of a round: computing, serialising, handing over, waiting", breakdown),
     "scaling": ("Predicted and measured scaling with workers", scaling),
     "hardware_limit": ("Share of the reference ceiling", hardware_limit),
 }

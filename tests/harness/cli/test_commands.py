@@ -156,16 +156,16 @@ def test_a_directory_where_a_file_belongs_is_told_by_its_name(harness, results, 
     assert list(results.glob(".*")) == []  # no temporary file is left
 
 
-@pytest.mark.parametrize("command", ["scaling", "breakdown"])
-def test_a_study_needs_a_grid_and_a_place_for_its_file_before_it_measures(refused, finished, command, monkeypatch):
+def test_a_study_needs_a_grid_and_a_place_for_its_file_before_it_measures(refused, finished, monkeypatch):
     finished("--workload", "fake", "--backend", "reactor-inline", "--trials", "1")
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
-        assert f"out/{command}.csv: cannot be written" in refused(command, "out")
+        assert "out/scaling.csv: cannot be written" in refused("scaling", "out")
+    assert "the run has no points of overhead" in refused("scaling", "out", "--workload", "overhead")
     Path("out/grid.json").write_text("{}")
-    assert "out/grid.json: broken (object missing required field" in refused(command, "out")
+    assert "out/grid.json: broken (object missing required field" in refused("scaling", "out")
     Path("out/grid.json").unlink()
-    assert "out/grid.json: no such file" in refused(command, "out")
+    assert "out/grid.json: no such file" in refused("scaling", "out")
 
 
 @pytest.mark.parametrize(
@@ -231,6 +231,13 @@ def test_a_table_that_another_program_saved_with_a_byte_order_mark_is_read(resul
     expected = TRIALS.read(results)
     path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
     assert TRIALS.read(results) == expected
+
+
+def test_a_file_of_a_study_that_is_gone_is_ignored(harness, results):
+    (results / "breakdown.csv").write_text("run_id,phase,value\n")
+    done = harness("report", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "breakdown" not in done.stdout
 
 
 def test_a_run_under_nohup_outlives_its_terminal():

@@ -6,7 +6,6 @@ from harness.report import paper_claims
 from harness.report.summary import summarise
 from harness.store import machine
 from harness.store.measurement_table import MEASUREMENTS, Measurement
-from harness.store.phase_table import BREAKDOWN, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import SCALING, ScalingRow
 from harness.store.trial_records import TRIALS
@@ -103,18 +102,13 @@ def turns(backends, trials):
     ]
 
 
-def studies():
-    """The phases of rounds and the scaling of four workloads."""
-    phases, scaled = [], []
+def scaled():
+    """The scaling of four workloads."""
+    found = []
     for workload in ("gym_sampling", "q_learning", "broadcast_gather", "overhead"):
         given = json.dumps({"actors": 16, "steps_per_message": 1, "env": "MountainCarContinuous-v0"})
         where = {"run_id": "run", "workload": workload, "scenario": workload, "status": "ok", "parameters": given}
         where |= dict.fromkeys(COLUMNS)
-        for slow, backend in enumerate(("reactor-inline", "reactor-processes", "ray-paper", "ray-pooled")):
-            for number, phase in enumerate((*PHASES, ROUND, PLAIN_ROUND)):
-                value = (1 + number) * 1e4 * (10 if phase == ROUND and slow else 1)
-                of_phase = {"trial": 0, "rounds": 5, "phase": phase, "value": value, "unit": "ns"}
-                phases.append(PhaseRow(**where, started_at="now", backend=backend, **of_phase))
         for kind, power, counts in (
             ("predicted", 0.9, WORKERS),
             ("predicted_paid", 0.7, WORKERS),
@@ -124,17 +118,17 @@ def studies():
             for workers in counts:
                 speedup = float(workers) ** power
                 numbers = {"speedup": speedup, "low": 0.9 * speedup, "high": 1.2 * speedup}
-                scaled.append(
+                found.append(
                     ScalingRow(**where, backend="reactor-processes", kind=kind, workers=workers, trials=3, **numbers)
                 )
-    return phases, scaled
+    return found
 
 
-def summary(path, measured, taken=(), phases=(), scaled=(), trials=(), described=MACHINE):
+def summary(path, measured, taken=(), scaling=(), trials=(), described=MACHINE):
     """The summary of a directory with these rows."""
     path.mkdir(parents=True, exist_ok=True)
     (path / machine.FILE_NAME).write_text(json.dumps(described))
-    tables = {MEASUREMENTS: measured, TURNS: taken, BREAKDOWN: phases, SCALING: scaled, TRIALS: trials}
+    tables = {MEASUREMENTS: measured, TURNS: taken, SCALING: scaling, TRIALS: trials}
     for table, own in tables.items():
         table.write(path, own)
     return summarise(path)

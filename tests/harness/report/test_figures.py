@@ -36,7 +36,7 @@ def run(tmp_path_factory):
     def made(trials=5, backends=MAIN):
         measured = made_up.rows(trials, backends)
         return made_up.summary(
-            tmp_path_factory.mktemp("runs") / "run", measured, made_up.turns(backends, trials), *made_up.studies()
+            tmp_path_factory.mktemp("runs") / "run", measured, made_up.turns(backends, trials), made_up.scaled()
         )
 
     return made
@@ -87,7 +87,7 @@ def test_a_figure_can_be_read(name, trials, backends, everything, run):
 
 
 @pytest.mark.parametrize(("trials", "said"), [(5, "95 % interval"), (2, "too few for an interval")])
-@pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("breakdown", "scaling")])
+@pytest.mark.parametrize("name", [name for name in FIGURES if name != "scaling"])
 def test_a_figure_says_of_how_many_starts_it_is(name, trials, said, run):
     assert any(said in note for note in chart(run(trials, COMPARED), name).notes)
 
@@ -256,13 +256,6 @@ def test_odd_names_are_shown_letter_by_letter(tmp_path):
         row, parameters=row.parameters.replace("CartPole-v1", odd)))  # fmt: skip
     shown = chart(made_up.summary(tmp_path / "run", measured), "gym_sampling")
     assert odd in [text for text, _ in written(made_up.drawn(shown))]
-
-
-def test_the_phases_of_a_bar_are_all_of_a_round(run):
-    for panel in chart(run(), "breakdown").panels:
-        assert all(sum(length for _, length in bar.parts) == pytest.approx(100) for bar in panel.bars)
-        assert [bar.text.endswith("*") for bar in panel.bars].count(True) == 3
-    assert any("recording" in note and "*" in note for note in chart(run(), "breakdown").notes)
 
 
 def test_scaling_is_shaded_from_the_last_count_that_was_measured(run):

@@ -3,7 +3,6 @@
 import pytest
 
 from harness.cli.commands import main
-from harness.store.phase_table import BREAKDOWN
 from harness.store.scaling_table import SCALING
 from tests.harness import runs
 from tests.harness.report import browser, made_up
@@ -53,8 +52,7 @@ def page(tmp_path_factory):
     """The report of a run with everything that a report can show."""
     path = tmp_path_factory.mktemp("page") / "run"
     runs.write(path, chosen=runs.grid(backends=BACKENDS, trials=3, points=POINTS), run_id="run")
-    for table, rows in zip((BREAKDOWN, SCALING), made_up.studies(), strict=True):
-        table.write(path, rows)
+    SCALING.write(path, made_up.scaled())
     assert main(["report", str(path)]) == 0
     return path / "report.html"
 
@@ -88,7 +86,7 @@ def test_every_figure_and_table_is_shown_and_figures_are_dark_on_a_dark_page(pag
     chromium.open(page.as_uri(), *DESKTOP, scheme)
     chromium.evaluate(UNFOLD)
     drawn = {path.stem for path in page.parent.glob("figures/*.svg")}
-    assert {"breakdown", "scaling", "round_time", "gym_sampling"} <= drawn
+    assert {"scaling", "round_time", "gym_sampling"} <= drawn
     patch = "getComputedStyle(one.querySelector('[id$=patch_1] path')).fill"
     fills = chromium.evaluate(f"[...document.querySelectorAll('figure svg')].map(one => {patch})")
     assert fills == [paper] * len(drawn)

@@ -1,13 +1,11 @@
-"""The studies of a run as tables."""
+"""The scaling of a run with workers as a table."""
 
 import dataclasses
 import json
 
 from harness.prediction import MessageCost
 from harness.report import study_tables
-from harness.store.phase_table import LAG, LAG_95, LANE_UNITS, LANES, STRAGGLER, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, PREDICTIONS, CostRow, ScalingRow
-from harness.studies.breakdown.round_parts import NAMES
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
@@ -59,38 +57,6 @@ def test_what_a_message_cost_is_told():
     assert list(study_tables.message_costs([])) == []
 
 
-def phase_rows(steps_per_message):
-    """A trial of a point."""
-    parameters = json.dumps({"actors": 4, "rounds": 5, "steps_per_message": steps_per_message})
-    point = ("gym_sampling", "CartPole-v1", "reactor-inline", 4, None, steps_per_message, None, parameters)
-    for phase in NAMES:
-        of_phase = (phase, 1000.0, LANE_UNITS.get(phase, "ns"), "ok")
-        yield PhaseRow("a-run", "2026-05-01T10:00:00Z", *point, 0, 5, *of_phase)
-
-
-def test_points_that_differ_in_any_parameter_are_told_apart():
-    (table,) = study_tables.phase_tables([row for steps in (1, 10, 100) for row in phase_rows(steps)])
-    assert [line[0] for line in table.rows] == [
-        f"CartPole-v1, 4 actors, {steps} per message" for steps in ("1 step", "10 steps", "100 steps")
-    ]
-
-
 def test_why_there_is_no_value_is_told():
     rows = [row(PREDICTED, 1, 1.0), row(MEASURED, 1, None, status="killed by SIGKILL")]
     assert study_tables.scaling_table(rows).rows[0][2:] == ("1.00x [0.900, 1.10]", "-", "-", "killed by SIGKILL", "-")
-    failed = [dataclasses.replace(row, value=None, status="unsupported: no") for row in phase_rows(1)]
-    ((_, *cells),) = next(study_tables.phase_tables(failed)).rows
-    assert cells[:2] == ["reactor-inline", "unsupported: no"]
-
-
-def test_the_straggler_stands_beside_the_phases_where_it_is_known():
-    lanes, parts, lags, late = (4.0, 4.0, 4.0), (0.5, 0.3, 0.4), (0.1, 0.2, 0.9), (0.3, 0.4, 1.0)
-    told = []
-    for trial, values in enumerate(zip(lanes, parts, lags, late, strict=True)):
-        known = dict(zip((LANES, STRAGGLER, LAG, LAG_95), values, strict=True))
-        told += [dataclasses.replace(row, trial=trial, value=known.get(row.phase, row.value)) for row in phase_rows(1)]
-    (table,) = study_tables.phase_tables(told)
-    assert table.columns[-2:] == ("straggler", "lag")
-    assert table.rows[0][-2:] == ("40% of 4", "20%, 95 %: 40%")
-    alone = [dataclasses.replace(row, value=1.0) if row.phase == LANES else row for row in told]
-    assert next(study_tables.phase_tables(alone)).rows[0][-2:] == ("-", "-")

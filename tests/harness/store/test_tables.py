@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.store.measurement_table import MEASUREMENTS, Measurement
-from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
 from harness.store.status import one_line
@@ -20,12 +19,8 @@ KEY = ("gym_sampling", POINT, "serial", 0)
 STARTED = "2026-05-01T10:00:00Z"
 # Of each file a row with all that it can hold, and one that lacks what may be absent.
 ROWS = {
-    BREAKDOWN: [
-        PhaseRow("run", STARTED, "w", "a, b", "serial", 2, 8, 1, 4, POINT, 0, 50, "hub", math.pi, "ns", "ok"),
-        PhaseRow("run", STARTED, "w", "s", "serial", *[None] * 4, POINT, 1, 50, "hub", None, "ns", '"why"'),
-    ],
     SCALING: [
-        ScalingRow("run", "w", "s", "serial", 2, 8, 1, 4, POINT, "measured", 2, 3, 1.5, 1.0, 2.0, "ok"),
+        ScalingRow("run", "w", "s", "serial", 2, 8, 1, 4, POINT, "measured", 2, 3, math.pi, 1.0, 4.0, "ok"),
         ScalingRow("run", "w", "s", "serial", *[None] * 4, POINT, "predicted", 2, 0, *[None] * 3, "it's over"),
     ],
     MESSAGES: [CostRow("run", 0, 2, "send_ns", 842.0, "ns"), CostRow("run", 1, 2, "byte_ns", 0.1, "ns/byte")],
