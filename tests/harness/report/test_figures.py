@@ -214,9 +214,7 @@ def test_where_simulated_work_is_left_out_of_the_lead_a_round_has_none(tmp_path)
 
 def test_a_point_without_a_chosen_backend_has_no_panel(tmp_path):
     rows = made_up.rows(3, ("serial", "reactor-processes", "pipes", "ray-pooled"))
-    measured = [
-        row for row in rows if row.minibatch == 500 or (row.minibatch == 250 and row.backend == "pipes")
-    ]
+    measured = [row for row in rows if row.minibatch == 500 or (row.minibatch == 250 and row.backend == "pipes")]
     (panel,) = chart(made_up.summary(tmp_path / "run", measured), "q_learning").panels
     assert "pipes" not in bars(panel)
 
