@@ -11,6 +11,7 @@ from harness.report.figures.paper_figures import by_actors, by_agents, by_object
 from harness.report.figures.round_figures import hardware_limit, round_time
 from harness.report.figures.sampling_figures import step_time, throughput, vectors
 from harness.report.figures.study_figures import scaling
+from harness.report.figures.system_figures import actor_systems
 from harness.report.figures.thread_figures import against_processes
 from harness.report.summary import Summary
 from plots import page, style
@@ -28,6 +29,7 @@ FIGURES: dict[str, tuple[str, Callable[..., Chart | None]]] = {
     "multi_agent_steps": ("Traffic Junction: time elapsed by steps", by_steps),
     "crossover": ("When Ray catches up: step time, size of an observation, steps per message", crossover),
     "vectors": ("Vector environments, by how long the environment takes", vectors),
+    "actor_systems": ("Reactors and actor systems, over the plain loop", actor_systems),
     "threads": ("Threads without a GIL, processes and Ray", against_processes),
     "round_time": ("How long a round takes", round_time),
     "scaling": ("Predicted and measured scaling with workers", scaling),
