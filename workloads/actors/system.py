@@ -22,6 +22,8 @@ Replies = Callable[[], list[Any]]
 SYSTEMS = {
     "ray-pooled": "ray_pooled",
     "ray-pooled-compiled": "ray_pooled_compiled",
+    "monarch": "monarch",
+    "dask": "dask",
 }
 
 
