@@ -95,7 +95,11 @@ class System(ActorSystem):
     def _call(self, actors: Sequence[Any], method: str, arguments: tuple[Any, ...]) -> Replies:
         self._last.fetch()
         parts = parts_of((method, arguments))
-        self._last = InFlight(partial(self._received, [actor.call(*parts) for actor in actors]))
+        try:
+            coming = [actor.call(*parts) for actor in actors]
+        except RuntimeError as error:  # Dask knows that a worker was lost
+            raise ActorDiedError(str(error)) from error
+        self._last = InFlight(partial(self._received, coming))
         return self._last
 
     def _received(self, coming: Sequence[Any]) -> list[Any]:
