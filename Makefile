@@ -65,7 +65,7 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install develop wheelhouse install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-third-party test-openmpi check style format lock soak mutants clean
+.PHONY: help install develop wheelhouse install-freethreaded install-rllib install-actors bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-adapters test-third-party test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -88,6 +88,9 @@ wheelhouse: $(BIN)/python  ## fetch into WHEELS=directory what `make install WHE
 install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
 
 install-rllib: $(RLLIB_STAMP)  ## create .venv-rllib: for the backend `rllib`
+
+install-actors: $(MEASURES)  ## add Monarch and Dask to .venv: for the backends `monarch` and `dask`
+	$(BIN)/python -m pip install --disable-pip-version-check --prefer-binary --constraint constraints.txt $(FROM) --editable '.[actors]'
 
 bench: $(MEASURES) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(results)) \

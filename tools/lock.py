@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "constraints.txt"
-EXTRAS = "harness,workloads,peers,vectors,mpi,docs,dev"
+EXTRAS = "harness,workloads,peers,vectors,actors,mpi,docs,dev"
 # Packages of PyPI's Linux build of torch that nothing here uses.
 OF_CUDA = re.compile(r"^(nvidia-|cuda-|triton$)")
 

@@ -135,6 +135,22 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
+        "monarch",
+        "Monarch's actors: shares as in ray-pooled, one cast per round to all of them",
+        "on_actors",
+        {"system": "monarch"},
+        note="needs the extra `actors`",
+        role="peer",
+    ),
+    Backend(
+        "dask",
+        "Dask's actors: shares as in ray-pooled, one call to each per round",
+        "on_actors",
+        {"system": "dask"},
+        note="an actor gets its next call after its reply, as Dask keeps no order. Needs the extra `actors`",
+        role="peer",
+    ),
+    Backend(
         "gymnasium-sync",
         "Gymnasium's SyncVectorEnv",
         "on_gymnasium",

@@ -23,6 +23,8 @@ SYSTEMS = {
     "ray-queue": "ray_queue",
     "ray-pooled-compiled": "ray_pooled_compiled",
     "pipes": "pipes",
+    "monarch": "monarch",
+    "dask": "dask",
 }
 
 

@@ -45,11 +45,6 @@ class Task:
         """Workers that can be placed apart."""
         return self.walkers
 
-    @property
-    def parallel_parts(self) -> int:
-        """Equal parts of a round that could run at the same time."""
-        return self.walkers
-
     @staticmethod
     def record(digest: Digest | NoDigest, places: Sequence[int]) -> None:
         """Add the places of all walkers to the digest."""

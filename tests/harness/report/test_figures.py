@@ -22,7 +22,7 @@ from workloads.catalogue import BACKENDS as BACKENDS_TO_RUN
 
 FIGURES = figure_catalogue.FIGURES
 MAIN = tuple(made_up.BACKENDS)
-COMPARED = ("serial", "reactor-processes", "ray-paper", "gymnasium-async", "reactor-vector", "lockstep",
+COMPARED = ("serial", "reactor-processes", "ray-paper", "pipes", "gymnasium-async", "reactor-vector", "lockstep",
             "reactor-threads-nogil", "reactor-processes-nogil")  # fmt: skip
 PAPER = ("broadcast_gather_actors", "broadcast_gather_size", "gym_sampling", "atari_sampling", "q_learning",
          "multi_agent_agents", "multi_agent_steps")  # fmt: skip
