@@ -2,7 +2,6 @@
 
 import importlib
 import importlib.util
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,8 @@ class Workload:
     each preset the sweeps of its parameters, see `harness.plan.presets`. `parts`: modules of the package that take long
     to import, so that its task imports them only when it makes something. A runner imports them before the clock
     starts. `verify_rounds`: how many rounds prove a backend right before its first trial. That is enough for rare
-    events, such as the end of an episode, and takes less time than a trial.
+    events, such as the end of an episode, and takes less time than a trial. `programs`: the workload whose backends it
+    runs, where it has none of its own: the two differ in what their tasks make.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Workload:
     points: Mapping[str, Sequence[Mapping[str, Any]]]
     parts: Sequence[str] = ()
     verify_rounds: int = 12
+    programs: str = ""
 
     @property
     def task_module(self) -> str:
@@ -43,6 +44,12 @@ class Workload:
     def task_class(self) -> Any:
         """The class `Task` of this workload, whose fields are its parameters."""
         return importlib.import_module(self.task_module).Task
+
+    def program(self, name: str) -> str | None:
+        """Where the module of a backend is that this workload runs; None where there is none."""
+        packages = [self.module, *([workload_of(self.programs).module] if self.programs else [])]
+        names = (f"{package}.{name}" for package in packages)
+        return next((one for one in names if importlib.util.find_spec(one) is not None), None)
 
 
 def _of_folder(folder: Path, name: str, module: str) -> Workload:
@@ -362,22 +369,19 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 def runs(workload: str, backend: str) -> bool:
     """Whether a workload has a module for a backend. One from outside may run all, one that has gone ran them."""
     module = BACKENDS[backend].module if backend in BACKENDS else ""
-    return not module or importlib.util.find_spec(f"{workload_of(workload).module}.{module}") is not None
+    return not module or workload_of(workload).program(module) is not None
 
 
 def load(workload: str, backend: str) -> Any:
-    """Import what has the `run` of a workload on a backend, and all that it needs. Some workloads share one.
-    Raises ParameterError, and UnsupportedError where a package of the extra `workloads` is absent.
-    """
+    """Import what has the `run` of a workload on a backend, and all that it needs. Raises ParameterError, and UnsupportedError where a package of the extra `workloads` is absent."""
     found, chosen = workload_of(workload), backend_of(backend)
-    if not runs(workload, backend):
+    program = found.program(chosen.module) if chosen.module else ""
+    if program is None:
         raise ParameterError(f"backend: {backend} does not run {workload}")
     try:
         for part in found.parts:
             importlib.import_module(f"{found.module}.{part}")
-        if not chosen.module:
-            return SimpleNamespace(run=outside.named(backend))
-        return sys.modules[importlib.import_module(f"{found.module}.{chosen.module}").run.__module__]
+        return importlib.import_module(program) if program else SimpleNamespace(run=outside.named(backend))
     except ModuleNotFoundError as error:
         if error.name not in PACKAGES:
             raise

@@ -4,7 +4,6 @@ A pickle calls Python for each array in it. For a small array that takes longer 
 tuples: those of a class would be calls again.
 """
 
-import pickle
 import sys
 from collections.abc import Sequence
 from itertools import chain
@@ -23,17 +22,6 @@ Columns: TypeAlias = tuple[int, bool, list[list[Any] | Joined]]
 _NUMBERS = "biufc"  # kinds of types
 _BARE, _ROWS = -1, 0  # widths where there is no outer tuple: of rows that are arrays, and of rows that are tuples
 _dtype, _shape, _is_contiguous = attrgetter("dtype"), attrgetter("shape"), attrgetter("flags.c_contiguous")
-
-
-def packed(rows: Any) -> Any:
-    """A pickle of a list of rows by column, or the value itself if it is none."""
-    columns = columns_of(rows) if type(rows) is list else rows
-    return rows if columns is rows else pickle.dumps(columns, protocol=5)
-
-
-def unpacked(value: Any) -> Any:
-    """The value again."""
-    return rows_of(pickle.loads(value)) if isinstance(value, bytes) else value
 
 
 def columns_of(rows: list[Any]) -> list[Any] | Columns:

@@ -33,7 +33,7 @@ def test_the_workloads_and_the_backends_are_listed_under_their_own_names():
 def test_every_workload_has_every_main_backend_and_the_same_description_of_its_task(workload):
     for backend in BACKENDS.values():
         if backend.role == "main":
-            assert callable(importlib.import_module(f"{WORKLOADS[workload].module}.{backend.module}").run)
+            assert callable(importlib.import_module(WORKLOADS[workload].program(backend.module)).run)
     task = make_task(workload, {})
     assert task.scenario
     assert task.metric in ("throughput", "overhead")

@@ -26,7 +26,7 @@ def actor_systems(summary: Summary, *, everything: bool) -> Chart | None:
             first[bars[0].series] += 1
     if not panels:
         return None
-    ours = first.get(summary.ours, 0)
+    first.get(summary.ours, 0)
     led = f"reactors are the fastest at {first[summary.ours]} of {quantity.counted(len(panels), 'point')}"
     return shared.chart(
         f"{shared.on_cores(summary)}, {led}",

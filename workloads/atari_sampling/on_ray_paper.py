@@ -1,5 +1,0 @@
-"""As in gym_sampling: the two workloads differ in the environments that their tasks make."""
-
-from workloads.gym_sampling.on_ray_paper import run
-
-__all__ = ["run"]
