@@ -373,7 +373,10 @@ def runs(workload: str, backend: str) -> bool:
 
 
 def load(workload: str, backend: str) -> Any:
-    """Import what has the `run` of a workload on a backend, and all that it needs. Raises ParameterError, and UnsupportedError where a package of the extra `workloads` is absent."""
+    """Import what has the `run` of a workload on a backend, and all that it needs.
+
+    Raises ParameterError, and UnsupportedError where a package of the extra `workloads` is absent.
+    """
     found, chosen = workload_of(workload), backend_of(backend)
     program = found.program(chosen.module) if chosen.module else ""
     if program is None:
