@@ -54,6 +54,7 @@ OPTIONS = {
     "smaller object store, preallocated": Option({"RAY_preallocate_plasma_memory": "1"}, store_share=_SMALLER_STORE),
     "smaller object store": Option(store_share=_SMALLER_STORE),
     "up to 2 MiB passed inline": Option({_INLINE: str(2**21)}),
+    "no check of who calls": Option({"RAY_AUTH_MODE": "disabled"}),
     "niceness 15, Ray's default": Option({"RAY_worker_niceness": "15"}),
     "memory free after 1 s, Ray's default": Option({"RAY_free_objects_period_milliseconds": "1000"}),
 }

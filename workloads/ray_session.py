@@ -7,6 +7,7 @@ calls are the workloads' own.
 import atexit
 import logging
 import os
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -39,6 +40,8 @@ _TEMPORARY = Path(tempfile.gettempdir() if len(tempfile.gettempdir()) <= _LONGES
 _PREFIX = "ray-bench-"
 
 _SHARED_MEMORY = Path("/dev/shm")
+# By it Ray tells who may call. It would be kept in the home directory, and is remembered as long as this process lives.
+_TOKEN = secrets.token_hex(32)
 
 
 class StoreOverflowError(RuntimeError):
@@ -157,7 +160,8 @@ def start(style: str, probe: Probe) -> None:
     began_ns = time.perf_counter_ns()
     directory = _new_directory()
     # A user's own settings, which no style names, would be measured as Ray's defaults.
-    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style] | ADDED | {"RAY_TMPDIR": str(directory)})
+    own = {"RAY_TMPDIR": str(directory), "RAY_AUTH_TOKEN": _TOKEN}
+    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style] | ADDED | own)
     _open = _Open(style, directory, saved, Names())
     store_bytes = None if style == "paper" else _store_bytes()
     try:

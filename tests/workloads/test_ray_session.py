@@ -42,10 +42,12 @@ def test_an_unknown_style_is_refused():
         pass
 
 
-def test_a_session_prints_nothing_is_charged_and_leaves_nothing():
+def test_a_session_prints_nothing_is_charged_and_leaves_nothing(tmp_path):
     ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
-    )
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False,
+        env=os.environ | {"HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == ""
     (line,) = ran.stderr.splitlines()
@@ -92,6 +94,7 @@ def test_of_a_users_settings_none_reaches_ray_and_all_are_put_back(seen, tmp_pat
     before = dict(os.environ)
     ray_session.start(style, Probe(1, 0, False))
     directory = tmp_path / f"ray-bench-{os.getpid()}"
+    assert len(seen.pop("RAY_AUTH_TOKEN")) == 64
     assert seen == {**QUIET, **STYLES[style], "RAY_TMPDIR": str(directory)}
     assert directory.is_dir()
     ray_session.stop()
