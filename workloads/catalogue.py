@@ -384,6 +384,10 @@ def load(workload: str, backend: str) -> Any:
     try:
         for part in found.parts:
             importlib.import_module(f"{found.module}.{part}")
+        if "system" in chosen.options:
+            from workloads.actors import system  # which imports its framework
+
+            system.load(chosen.options["system"])
         return importlib.import_module(program) if program else SimpleNamespace(run=outside.named(backend))
     except ModuleNotFoundError as error:
         if error.name not in PACKAGES:
