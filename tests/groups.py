@@ -7,6 +7,7 @@ GROUPS = {
         "tests/harness/measure/test_ray.py",
         "tests/harness/studies/test_doctor.py",
         "tests/harness/studies/breakdown/test_round_parts.py",
+        "tests/workloads/actors/test_contract.py",
         "tests/workloads/test_messages_on_ray.py",
         "tests/workloads/test_learning_on_ray.py",
         "tests/workloads/test_ray_session.py",

@@ -135,6 +135,23 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
+        "ray-queue",
+        "Ray actors, tuned: shares as in ray-pooled, with the messages of pipes",
+        "on_actors",
+        {"system": "ray-queue"},
+        note="Ray starts and places the actors, and no message passes through it",
+        role="peer",
+        kind="ray",
+    ),
+    Backend(
+        "pipes",
+        "actors in processes of multiprocessing, a socket and shared memory between each and the driver",
+        "on_actors",
+        {"system": "pipes"},
+        note="written by hand for this suite: no cluster, no restarts, no naming of actors",
+        role="peer",
+    ),
+    Backend(
         "gymnasium-sync",
         "Gymnasium's SyncVectorEnv",
         "on_gymnasium",

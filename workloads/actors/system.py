@@ -21,9 +21,11 @@ Replies = Callable[[], list[Any]]
 # The module of each system of this suite, in this package.
 SYSTEMS = {
     "ray-pooled": "ray_pooled",
+    "ray-queue": "ray_queue",
     "ray-pooled-compiled": "ray_pooled_compiled",
     "monarch": "monarch",
     "dask": "dask",
+    "pipes": "pipes",
 }
 
 
@@ -33,16 +35,22 @@ class InFlight:
     def __init__(self, receive: Replies) -> None:
         self._receive: Replies | None = receive
         self._replies: list[Any] = []
+        self._error: Exception | None = None
 
     def fetch(self) -> None:
-        """Wait for the replies, unless they are here."""
+        """Wait for the replies, unless they are here. What this raises is kept for those who ask for them."""
         if self._receive is not None:
             receive, self._receive = self._receive, None
-            self._replies = receive()
+            try:
+                self._replies = receive()
+            except Exception as error:  # noqa: BLE001 - whatever a method raises
+                self._error = error
 
     def __call__(self) -> list[Any]:
         """The replies, which are not kept here: see Replies."""
         self.fetch()
+        if self._error is not None:
+            raise self._error
         replies, self._replies = self._replies, []
         return replies
 
