@@ -67,7 +67,8 @@ class System(ActorSystem):
             self._cluster = LocalCluster(
                 n_workers=len(arguments),
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 memory_limit=None,
                 silence_logs=logging.CRITICAL,
                 local_directory=self._directory.name,
