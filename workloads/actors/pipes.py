@@ -198,7 +198,7 @@ def _outcome(call: Callable[[], Any]) -> Parts:
 def _live(
     connection: socket.socket, inherited: Sequence[socket.socket], actor_class: Any, arguments: tuple[Any, ...]
 ) -> None:
-    """What the process of an actor does. It has a session of its own, as workers of reactors and Ray's have."""
+    """Run the process of an actor. It has a session of its own, as workers of reactors and Ray's have."""
     os.setsid()
     for other in inherited:
         other.close()
