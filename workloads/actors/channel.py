@@ -29,9 +29,7 @@ class Memory:
         self.descriptor = os.memfd_create("actors")
         weakref.finalize(self, os.close, self.descriptor)
         os.ftruncate(self.descriptor, nbytes)
-        mapped = mmap.mmap(self.descriptor, nbytes)
-        mapped.madvise(mmap.MADV_HUGEPAGE)
-        self.view = memoryview(mapped)
+        self.view = memoryview(mmap.mmap(self.descriptor, nbytes))
 
 
 class Outbox:

@@ -58,10 +58,10 @@ class System(ActorSystem):
             # As long as another process has our end as well, the actor does not notice that we have closed it.
             inherited = ours if method == "fork" else []
             process = context.Process(target=_live, args=(its_end, inherited, actor_class, own), daemon=True)
-            process.start()
-            its_end.close()
-            self._processes.append(process)
             self.connect(our_end, process.is_alive)
+            with its_end:
+                process.start()
+            self._processes.append(process)
 
     def connect(self, connection: socket.socket, is_alive: Callable[[], bool]) -> None:
         """Add the connection to the next actor. `is_alive` is asked when its replies take long.
@@ -198,7 +198,7 @@ def _outcome(call: Callable[[], Any]) -> Parts:
 def _live(
     connection: socket.socket, inherited: Sequence[socket.socket], actor_class: Any, arguments: tuple[Any, ...]
 ) -> None:
-    """What the process of an actor does. It has a session of its own, as workers of reactors and Ray's have."""
+    """Run the process of an actor. It has a session of its own, as workers of reactors and Ray's have."""
     os.setsid()
     for other in inherited:
         other.close()

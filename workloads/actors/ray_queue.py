@@ -5,14 +5,12 @@ vLLM's Ray executor does so since its pull request 36836. Here an actor of Ray s
 
 import os
 import socket
+import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from workloads import two_nodes
 from workloads.actors import pipes
-from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 from workloads.ray_session import session
 
@@ -28,28 +26,25 @@ class Server:
 
 
 class System(pipes.System):
-    """Actors of Ray, each with a connection to the driver. Its end is all that says that an actor has died."""
+    """Actors of Ray on this node, with a connection each. Its end is all that says that an actor has died."""
 
     def __init__(self, probe: Probe) -> None:
         super().__init__(probe)
-        if two_nodes.are_here():
-            raise UnsupportedError("its messages are in memory, which two nodes do not share")
         self._scope = session("tuned", probe)
         self._session = self._scope.__enter__()
         self._listeners: list[socket.socket] = []
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
-        servers = self._session.start(Server, [()] * len(arguments))
-        for index, (server, own) in enumerate(zip(servers, arguments, strict=True)):
+        for server, own in zip(self._session.start(Server, [()] * len(arguments)), arguments, strict=True):
+            # Only this user may enter the directory, which goes with the session.
+            address = f"{os.environ['RAY_TMPDIR']}/{uuid.uuid4().hex}"
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             self._listeners.append(listener)
-            address = Path(os.environ["RAY_TMPDIR"], f"actor-{index}")  # where only this user may enter
-            address.unlink(missing_ok=True)  # of an earlier run
-            listener.bind(str(address))
+            listener.bind(address)
             listener.listen()
             listener.settimeout(pipes.REPLY_LIMIT_S)
-            server.serve.remote(str(address), actor_class, own)
+            server.serve.remote(address, actor_class, own)
 
     def await_actors(self, largest_bytes: Callable[[], int]) -> None:
         """See ActorSystem."""

@@ -37,7 +37,7 @@ class InFlight:
         self._error: Exception | None = None
 
     def fetch(self) -> None:
-        """Wait for the replies, unless they are here. What this raises is kept for those who ask for them."""
+        """Wait for the replies, unless they are here. An exception is kept for those who ask for them."""
         if self._receive is not None:
             receive, self._receive = self._receive, None
             try:

@@ -192,7 +192,6 @@ def test_nothing_is_left(name, tmp_path):
         load(name)
     except UnsupportedError as error:
         pytest.skip(str(error))
-    ray_session.stop()
     sessions = ray_directories()
     mark = uuid.uuid4().hex
     environment = os.environ | {"TMPDIR": str(tmp_path), "MARK": mark, "PYTHONPATH": str(ROOT)}
