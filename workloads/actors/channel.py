@@ -1,25 +1,20 @@
 """Messages between two processes of one machine: small ones through a socket, large ones in memory that both map.
 
-A message has two parts, a pickle and the large arrays in it, which are not pickled (protocol 5). A sender copies a
-large message into memory once, for all who receive it. They read it there without a copy.
+A sender copies a large message into memory once, for all who receive it. They read it there without a copy.
 """
 
 import mmap
 import os
-import pickle
 import socket
 import struct
 import weakref
-from typing import Any
 
-# A message of more bytes lies in memory. Of an array with more bytes, the pickle holds a reference only.
-_LARGEST_INLINE_BYTES = 16 * 1024
-_PACKET_BYTES = 2 * _LARGEST_INLINE_BYTES
+from workloads.actors.message import LARGEST_INLINE_BYTES, Parts
+
+# A message of more bytes, or with a large array, lies in memory.
+_PACKET_BYTES = 2 * LARGEST_INLINE_BYTES
 _INLINE, _MAPPED, _MEMORY = b"ipm"  # kinds of packets: a message, the number of its parts in memory, new memory
 _ALIGNMENT = 64  # of a part in memory: a cache line
-
-# A pickle, and the large arrays of the value in order.
-Parts = list[memoryview]
 
 
 class Memory:
@@ -41,16 +36,18 @@ class Outbox:
     def packet(self, parts: Parts) -> bytes:
         """The packet of a message. It overwrites the last large one."""
         if not is_large(parts):
-            return bytes((_INLINE,)) + parts[0]
-        sizes = [part.nbytes for part in parts]
+            head: bytes = parts[0]
+            return bytes((_INLINE,)) + head
+        views = [memoryview(parts[0]), *(part.raw() for part in parts[1:])]
+        sizes = [view.nbytes for view in views]
         table = memoryview(struct.pack(f"{len(sizes)}q", *sizes))
         needed = sum(map(_room, [table.nbytes, *sizes]))
         if self.memory is None or self.memory.view.nbytes < needed:
             self.memory = Memory(needed)
         at = 0
-        for part in (table, *parts):
-            self.memory.view[at : at + part.nbytes] = part
-            at += _room(part.nbytes)
+        for view in (table, *views):
+            self.memory.view[at : at + view.nbytes] = view
+            at += _room(view.nbytes)
         return bytes((_MAPPED,)) + struct.pack("q", len(parts))
 
 
@@ -77,7 +74,7 @@ class Channel:
         self._socket.send(bytes((note,)) + packet)
 
     def receive(self) -> tuple[Parts, bool]:
-        """Wait for the next message: its parts, for `value_of` before the next one, and the note with it.
+        """Wait for the next message: its parts, for `message.value_of` before the next one, and the note with it.
 
         Raises an OSError when the other end is closed.
         """
@@ -104,29 +101,9 @@ class Channel:
         self._socket.close()
 
 
-def parts_of(value: Any) -> Parts:
-    """The parts of a message with a value."""
-    large: Parts = []
-
-    def stays(buffer: pickle.PickleBuffer) -> bool:
-        raw = buffer.raw()
-        is_small = raw.nbytes <= _LARGEST_INLINE_BYTES
-        if not is_small:
-            large.append(raw)
-        return is_small
-
-    head = pickle.dumps(value, protocol=5, buffer_callback=stays)
-    return [memoryview(head), *large]
-
-
-def value_of(parts: Parts) -> Any:
-    """The value again. Its large arrays are read-only, and lie in memory of the sender's."""
-    return pickle.loads(parts[0], buffers=parts[1:])
-
-
 def is_large(parts: Parts) -> bool:
     """Whether a message with these parts lies in memory."""
-    return len(parts) > 1 or parts[0].nbytes > _LARGEST_INLINE_BYTES
+    return len(parts) > 1 or len(parts[0]) > LARGEST_INLINE_BYTES
 
 
 def _room(nbytes: int) -> int:

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from workloads import ray_tensors
-from workloads.actors.holder import Holder, Parts, Processes, parts_of, replied
+from workloads.actors.holder import Holder, Processes
+from workloads.actors.message import Parts, parts_of, replied
 from workloads.actors.system import ActorDiedError, ActorSystem, InFlight, Replies
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe

@@ -13,8 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from workloads import ray_tensors
-from workloads.actors.holder import Holder, Parts, Processes, parts_of, replied
+from workloads.actors.holder import Holder, Processes
+from workloads.actors.message import Parts, parts_of, replied
 from workloads.actors.system import ActorDiedError, ActorSystem, Replies
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -141,8 +144,13 @@ def _silence() -> Iterator[None]:
 
 
 def _remove_log() -> None:
-    """Remove the log, and its directory where nothing else is in it. All processes have opened it by then."""
-    for log in Path("/tmp").glob(f"*/monarch_log_{_SETTINGS['MONARCH_LOG_SUFFIX']}.log"):
-        log.unlink(missing_ok=True)
-        with suppress(OSError):
-            log.parent.rmdir()
+    """Remove the log, those of processes that have ended, and their directory where nothing else is in it.
+
+    All processes have opened the log by then.
+    """
+    for log in Path("/tmp").glob("*/monarch_log_reactors-*.log"):
+        process = int(log.stem.rpartition("-")[2])
+        if process == os.getpid() or not psutil.pid_exists(process):
+            with suppress(OSError):
+                log.unlink()
+                log.parent.rmdir()

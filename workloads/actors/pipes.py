@@ -7,23 +7,22 @@ the socket while their actor is busy.
 
 import multiprocessing
 import os
-import pickle
 import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
 from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
 
 from reactorlib.executors.library_threads import limit
 from workloads import ray_tensors
-from workloads.actors.channel import Channel, Outbox, Parts, parts_of, value_of
+from workloads.actors.channel import Channel, Outbox
+from workloads.actors.holder import Holder
+from workloads.actors.message import parts_of, replied
 from workloads.actors.system import ActorDiedError, ActorSystem, InFlight, Replies
-from workloads.garbage import freeze
 from workloads.probe import Probe
 
 REPLY_LIMIT_S = 300.0  # as in Ray's compiled graphs
@@ -90,7 +89,7 @@ class System(ActorSystem):
         parts = parts_of((method, arguments))
         if self._in_flight:
             self._holding.update(range(len(self._channels)))
-            may_wait = len(parts) == 1 and parts[0].nbytes <= _LARGEST_IN_FLIGHT_BYTES
+            may_wait = len(parts) == 1 and len(parts[0]) <= _LARGEST_IN_FLIGHT_BYTES
             self._take_replies(_MOST_IN_FLIGHT - 1 if may_wait else 0)
         packet = self._outbox.packet(parts)
         for actor in actors:
@@ -138,10 +137,7 @@ class System(ActorSystem):
                     raise TimeoutError(f"actor {actor} has not replied for {REPLY_LIMIT_S:.0f} s") from None
             except OSError as error:
                 raise ActorDiedError(f"actor {actor} died") from error
-        raised, value = value_of(parts)
-        if raised is not None:
-            raise raised
-        return value
+        return replied(parts)
 
     def close(self) -> None:
         """See ActorSystem. Actors end by themselves when their channel is closed, or else they are killed."""
@@ -160,39 +156,15 @@ class System(ActorSystem):
 
 def serve(connection: socket.socket, make: Callable[[], Any]) -> None:
     """The life of an actor: make it, say so, and answer calls until the driver's end of the connection is closed."""
-    channel, outbox = Channel(connection), Outbox()
-    actor: Any = None
-
-    def begin() -> None:
-        nonlocal actor
-        actor = make()
-        freeze()
-        ray_tensors.send_as_arrays()
-
-    def answer(parts: Parts) -> Any:
-        method, arguments = value_of(parts)
-        return getattr(actor, method)(*arguments)
-
-    reply = _outcome(begin)
+    channel, outbox, holder = Channel(connection), Outbox(), Holder()
+    reply = holder.make(make, ())
     with suppress(OSError):  # the driver has gone
         while True:
             channel.send(outbox.packet(reply), outbox.memory)
             parts, holds_replies = channel.receive()
             if holds_replies:
                 outbox.memory = None
-            reply = _outcome(partial(answer, parts))
-
-
-def _outcome(call: Callable[[], Any]) -> Parts:
-    """A message with what a call raises, if anything, and what it returns."""
-    try:
-        return parts_of((None, call()))
-    except Exception as error:  # noqa: BLE001 - whatever a method raises
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # noqa: BLE001 - whatever its class does
-            error = RuntimeError(f"{type(error).__name__}: {error}")
-        return parts_of((ExceptionWithTraceback(error, error.__traceback__), None))
+            reply = holder.call(parts)
 
 
 def _live(
