@@ -21,7 +21,6 @@ ENVS, ENVIRONMENTS = 16, {"CartPole-v1": 100, "busy:200us": 4}  # the rounds of 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "nothing": {},
-    "statistics=True": {"statistics": True},
     "isolate='generators'": {"isolate": "generators"},
     "isolate, of random alone": {"isolate": Isolation("", (Finding("random", 1, "reward"),), (), (), (), 1, 0.0)},
 }

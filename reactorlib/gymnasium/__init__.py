@@ -11,7 +11,7 @@ from reactorlib.gymnasium.parallel_agents import ReactorAgentsVectorEnv
 from reactorlib.gymnasium.pool import ReactorPool
 from reactorlib.gymnasium.registration import make_vec, register
 from reactorlib.gymnasium.saving import ResumeError
-from reactorlib.gymnasium.vector import EnvironmentTimeoutError, ReactorVectorEnv, Statistics
+from reactorlib.gymnasium.vector import EnvironmentTimeoutError, ReactorVectorEnv
 
 __all__ = [
     "EnvironmentTimeoutError",
@@ -24,7 +24,6 @@ __all__ = [
     "ReactorPool",
     "ReactorVectorEnv",
     "ResumeError",
-    "Statistics",
     "check_isolation",
     "check_vector_env",
     "evaluate",

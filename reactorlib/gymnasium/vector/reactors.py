@@ -16,7 +16,7 @@ from reactorlib.gymnasium.isolation import forms
 from reactorlib.gymnasium.saving import KnowingPickler, known_to_all
 from reactorlib.gymnasium.vector.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.vector.layout import rows_of
-from reactorlib.gymnasium.vector.share import Setup
+from reactorlib.gymnasium.vector.share import Setup, Share
 
 NOTHING = b""  # a reply without infos
 MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
@@ -91,7 +91,7 @@ class Group(Reactor):
         own = np.zeros(setup.layout.nbytes, np.uint8) if memory is None else memory.array
         self.arrays = setup.layout.carve(own)
         self.arrays.inside[number], self.arrays.answered[number] = -1, 0
-        self.share = setup.share(setup, number, self.arrays)
+        self.share = Share(setup, number, self.arrays)
         self.share.generators = forms() if self.is_remote else {}
 
     def _with_values(self, said: Any, buffer: int) -> Any:
