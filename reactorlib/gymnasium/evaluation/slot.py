@@ -72,7 +72,7 @@ class Slot(gymnasium.Env[Any, Any]):
         except Exception as error:  # noqa: BLE001  # the environment's: it is a row
             ended = self._failed(error)
         if not self._reuse:
-            self._drop()
+            self.close()
         observation, told = self._begun([ended])
         return observation, 0.0, False, False, told
 
@@ -100,20 +100,17 @@ class Slot(gymnasium.Env[Any, Any]):
 
     def _failed(self, error: Exception) -> EpisodeRow:
         """The row of an episode that raised. Nothing is known of its environment, so another one is made."""
-        self._drop()
+        self.close()
         last = traceback.extract_tb(error.__traceback__)[-1]
         words = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
         return self._row(ERROR, error=f"{words} ({Path(last.filename).name}:{last.lineno})")
 
-    def _drop(self) -> None:
+    def close(self) -> None:
+        """Close the environment, and ignore its errors: its row is known. The next episode makes another one."""
         env, self._env = self._env, None
         if env is not None:
             with suppress(Exception):
                 env.close()
-
-    def close(self) -> None:
-        """Close the environment, and ignore its errors: all rows are known."""
-        self._drop()
 
 
 def _success(info: dict[str, Any]) -> bool | None:
