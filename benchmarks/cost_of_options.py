@@ -8,8 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,6 @@ ENVS, ENVIRONMENTS = 16, {"CartPole-v1": 100, "busy:200us": 4}  # the rounds of 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "nothing": {},
-    "statistics=True": {"statistics": True},
     "isolate='generators'": {"isolate": "generators"},
     "isolate, of random alone": {"isolate": Isolation("", (Finding("random", 1, "reward"),), (), (), (), 1, 0.0)},
 }
@@ -46,20 +43,17 @@ def main() -> int:
         for envs in vectors.values():
             envs.close()
     for name, count in POOLS.items():
-        with TemporaryDirectory() as directory:
-            for way, (low, middle, high) in quartiles(pools(name, count, Path(directory)), POOL_TURNS).items():
-                speeds = f"{1 / middle:.2f} of the plain pool, quartiles {1 / high:.2f} to {1 / low:.2f}"
-                print(f"{name.rpartition(':')[2]} x {count}, {way}: {speeds}", flush=True)
+        for way, (low, middle, high) in quartiles(pools(name, count), POOL_TURNS).items():
+            speeds = f"{1 / middle:.2f} of the plain pool, quartiles {1 / high:.2f} to {1 / low:.2f}"
+            print(f"{name.rpartition(':')[2]} x {count}, {way}: {speeds}", flush=True)
     return 0
 
 
-def pools(name: str, count: int, directory: Path) -> Turns:
-    """The turns of each kind of pool. A replay needs a record: the way `record` has run before."""
+def pools(name: str, count: int) -> Turns:
+    """The turns of each kind of pool."""
     ways: dict[str, dict[str, Any]] = {
         "plain": {},
         "order='logical'": {"order": "logical", "durations": [1] * count},
-        "record": {"record": directory / "record"},
-        "replay": {"replay": directory / "record"},
         "resumable": {"resumable": True},
     }
     make = [partial(environment.make, name, {})] * count

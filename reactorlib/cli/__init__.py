@@ -24,7 +24,7 @@ from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from reactorlib import ReactionError, ReactorError, RunError
-from reactorlib.cli import check, check_isolation, evaluate, graph, new, replay, run, seeds, source, trace
+from reactorlib.cli import check, check_isolation, evaluate, graph, new, run, seeds, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
 from reactorlib.cli.run import prints, speaks, spelled_out
 from reactorlib.cli.target import add_parameters, option
@@ -35,7 +35,7 @@ DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 # Each module is the command of its name: its docstring is the help, `run` returns the result of the ARGUMENTS. A result
 # goes to standard output, everything about it to standard error.
-COMMANDS = (new, check, run, graph, trace, source, check_isolation, evaluate, seeds, replay)
+COMMANDS = (new, check, run, graph, trace, source, check_isolation, evaluate, seeds)
 JSON = option("--json", action="store_true", help="print the result as one line of JSON")
 
 

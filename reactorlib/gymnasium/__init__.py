@@ -8,10 +8,10 @@ from reactorlib.gymnasium.contract import check_vector_env
 from reactorlib.gymnasium.evaluation import Episode, EpisodeRow, Evaluation, evaluate
 from reactorlib.gymnasium.isolation import Finding, Isolation, check_isolation
 from reactorlib.gymnasium.parallel_agents import ReactorAgentsVectorEnv
-from reactorlib.gymnasium.pool import ReactorPool, ReplayError
+from reactorlib.gymnasium.pool import ReactorPool
 from reactorlib.gymnasium.registration import make_vec, register
 from reactorlib.gymnasium.saving import ResumeError
-from reactorlib.gymnasium.vector import EnvironmentTimeoutError, ReactorVectorEnv, Statistics
+from reactorlib.gymnasium.vector import EnvironmentTimeoutError, ReactorVectorEnv
 
 __all__ = [
     "EnvironmentTimeoutError",
@@ -23,9 +23,7 @@ __all__ = [
     "ReactorAgentsVectorEnv",
     "ReactorPool",
     "ReactorVectorEnv",
-    "ReplayError",
     "ResumeError",
-    "Statistics",
     "check_isolation",
     "check_vector_env",
     "evaluate",

@@ -36,10 +36,11 @@ class VectorPlaces(dict[str, int]):
 def distinct(env_fns: Sequence[Callable[[], Any]]) -> list[Callable[[], Any]]:
     """The functions of a vector. If two give one environment, the second raises SameEnvironmentError."""
     vector = token_hex(8)
-    return [partial(_placed, make, vector, number) for number, make in enumerate(env_fns)]
+    return [partial(placed, make, vector, number) for number, make in enumerate(env_fns)]
 
 
-def _placed(make: Callable[[], Any], vector: str, number: int) -> Any:
+def placed(make: Callable[[], Any], vector: str, number: int) -> Any:
+    """A new environment, which is the one of this number. Raises SameEnvironmentError if it has another one there."""
     env = make()
     places = vars(env.unwrapped).setdefault(PLACES, VectorPlaces())
     if places.setdefault(vector, number) != number:

@@ -1,7 +1,5 @@
 """The cost of options of vector environments and of pools: a line for each option, with a ratio to a plain one."""
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import cost_of_options
@@ -14,7 +12,7 @@ def test_each_option_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     cost_of_options.main()
     lines = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
     _, *options = cost_of_options.OPTIONS
-    _, *kinds = cost_of_options.pools("CartPole-v1", 2, Path())
+    _, *kinds = cost_of_options.pools("CartPole-v1", 2)
     assert [title for title, _, _ in lines] == [
         *(f"CartPole-v1, {option}" for option in options),
         *(f"CartPole-v1 x 2, {kind}" for kind in kinds),

@@ -10,34 +10,32 @@ import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import repeat
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 import gymnasium
 import numpy as np
 
 from reactorlib.gymnasium.evaluation.rows import ERROR, TERMINATED, TRUNCATED, EpisodeRow
-from reactorlib.gymnasium.identity import SameEnvironmentError
+from reactorlib.gymnasium.identity import SameEnvironmentError, placed
 from reactorlib.worker.canonical_form import canonical
 
 SUCCESS = ("is_success", "success")  # keys of an info
 _TRIED = 1000  # episodes of a slot that is given one seed, to be timed
 _LONGEST = 300  # characters of an error
 
-_live: WeakValueDictionary[int, Any] = WeakValueDictionary()  # the environments of this process, by identity
+_numbers = count()  # of the environments that this process makes
 
 
 def made(make: Callable[[], Any]) -> Any:
-    """A new environment. Raises SameEnvironmentError if this process has it already, TypeError if it is none."""
-    env = make()
+    """A new environment. Raises SameEnvironmentError if it was made before, TypeError if it is none."""
+    return placed(lambda: _checked(make()), "evaluation", next(_numbers))
+
+
+def _checked(env: Any) -> Any:
     if not isinstance(env, gymnasium.Env):
         raise TypeError(f"`make_env` returned a value of type {type(env).__name__}, not an environment")
-    own = env.unwrapped
-    if _live.get(id(own)) is own:
-        raise SameEnvironmentError
-    _live[id(own)] = own
     return env
 
 
@@ -74,7 +72,7 @@ class Slot(gymnasium.Env[Any, Any]):
         except Exception as error:  # noqa: BLE001  # the environment's: it is a row
             ended = self._failed(error)
         if not self._reuse:
-            self._drop()
+            self.close()
         observation, told = self._begun([ended])
         return observation, 0.0, False, False, told
 
@@ -102,20 +100,17 @@ class Slot(gymnasium.Env[Any, Any]):
 
     def _failed(self, error: Exception) -> EpisodeRow:
         """The row of an episode that raised. Nothing is known of its environment, so another one is made."""
-        self._drop()
+        self.close()
         last = traceback.extract_tb(error.__traceback__)[-1]
         words = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
         return self._row(ERROR, error=f"{words} ({Path(last.filename).name}:{last.lineno})")
 
-    def _drop(self) -> None:
+    def close(self) -> None:
+        """Close the environment, and ignore its errors: its row is known. The next episode makes another one."""
         env, self._env = self._env, None
         if env is not None:
             with suppress(Exception):
                 env.close()
-
-    def close(self) -> None:
-        """Close the environment, and ignore its errors: all rows are known."""
-        self._drop()
 
 
 def _success(info: dict[str, Any]) -> bool | None:

@@ -77,26 +77,21 @@ def seed_all(number: int, names: Sequence[str] = GENERATORS) -> None:
 class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment that draws from generators of its own where it asks for the global ones.
 
-    `reset(seed=s)` seeds them with s, a first reset without a seed with one of the system's. The caller's generators
-    are the same after a call as before it. Only one environment of a process may be called at a time, so threads cannot
-    share one. In a process of its own, an environment `swaps` nothing: it has the generators of the process. Its pickle
-    has their states, and swaps.
+    `names` are its own generators. `reset(seed=s)` seeds them with s, a first reset without a seed with one of the
+    system's. The caller's generators are the same after a call as before it. Only one environment of a process may be
+    called at a time, so threads cannot share one. In a process of its own, an environment `swaps` nothing: it has the
+    generators of the process. Its pickle has their states, and swaps.
     """
 
     def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS, swaps: bool = True) -> None:
-        self._names, self._own, self._swaps, self._is_seeded = tuple(names), states(names), True, False
+        self.names, self._own, self._swaps, self._is_seeded = tuple(names), states(names), True, False
         with self._swapped():
             env = make()
         self._swaps = swaps
         super().__init__(env)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The generators that it has for itself."""
-        return self._names
-
     def __getstate__(self) -> dict[str, Any]:
-        own = self._own if self._swaps else states(self._names)
+        own = self._own if self._swaps else states(self.names)
         return {**vars(self), "_own": own, "_swaps": True}  # another process may have other code
 
     @contextmanager
@@ -104,18 +99,18 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
         if not self._swaps:
             yield
             return
-        others = states(self._names)
+        others = states(self.names)
         put(self._own)
         try:
             yield
         finally:
-            self._own = states(self._names)
+            self._own = states(self.names)
             put(others)
 
     def reset(self, *, seed: int | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
         with self._swapped():
             if seed is not None or not self._is_seeded:
-                seed_all(secrets.randbits(32) if seed is None else seed, self._names)
+                seed_all(secrets.randbits(32) if seed is None else seed, self.names)
                 self._is_seeded = True
             return self.env.reset(seed=seed, **options)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -27,7 +26,7 @@ from reactorlib.gymnasium.isolation.report import (
     Isolation,
     call_named,
 )  # fmt: skip
-from reactorlib.gymnasium.isolation.surroundings import IMPORT, OUTSIDE, WATCHED
+from reactorlib.gymnasium.isolation.surroundings import OUTSIDE, WATCHED
 
 _PLAYS_IN_LIMIT = 20  # a play takes at most this part of the limit, as most of the some 15 plays are short
 _PLACES = 3  # of a culprit, that are named
@@ -75,7 +74,6 @@ class _IsolationCheck:
             self._alone = self._first(self._play("alone"))
             self._again = self._play("alone")
             if self._judge(OTHER, self._again, "again"):
-                self._explain(self._watched.places, self._findings[-1].call)
                 self._are_infos_unlike = True
             if not self._culprits():
                 self._judge_surroundings()
@@ -102,11 +100,6 @@ class _IsolationCheck:
         self._changed.update(played.changed)
         self._read.update(played.read)
         return played
-
-    @cached_property
-    def _watched(self) -> Played:
-        """A play that finds the lines that draw, or that ask for what the check does not control."""
-        return self._play("alone", WATCHED)
 
     def _culprits(self) -> set[str]:
         return {finding.culprit for finding in self._findings if finding.part != "info"}
@@ -135,18 +128,12 @@ class _IsolationCheck:
         """The first call that differs from the play alone, and what of it."""
         return (play.call, f"process ({play.died})") if play.died else _difference(self._alone.rows, play.rows)
 
-    def _explain(self, places: Places, call: int) -> None:
-        """Equal plays differ, the last finding says. Name what the check does not control and the environment reads."""
-        seen = {name: lines for name in OUTSIDE if (lines := _lines(places, f"{WATCHED} {name}", call))}
-        culprit = next(iter(seen)) if len(seen) == 1 else OTHER  # which of several it is, is not known
-        self._findings[-1] = replace(self._findings[-1], culprit=culprit, places=sum(seen.values(), ())[:_PLACES])
-
     def _judge_surroundings(self) -> None:
         named = {name for name in (*GENERATORS, *OUTSIDE) if self._judge(name, self._play("alone", name), name)}
-        for at, finding in enumerate(self._findings):
-            if finding.culprit in GENERATORS:
-                lines = _lines(self._watched.places, finding.culprit, finding.call)
-                self._findings[at] = replace(finding, places=lines)
+        drawn = self._play("alone", WATCHED).places if named & {*GENERATORS} else {}
+        for at, one in enumerate(self._findings):
+            if one.culprit in drawn:
+                self._findings[at] = replace(one, places=_lines(drawn, one.culprit, one.call))
         rest = [name for name in (*GENERATORS, *OUTSIDE, HASH) if name not in named]
         elsewhere = self._play_elsewhere(rest)
         if elsewhere.error:
@@ -157,8 +144,6 @@ class _IsolationCheck:
     def _judge_imports(self, rest: Sequence[str]) -> None:
         """It is not the same where it was imported in other surroundings: in which, or in any other process?"""
         if self._judge(OTHER, self._play_elsewhere(()), "in another process"):
-            with serving(self._job._replace(changed=(WATCHED,))) as play:
-                self._explain(play().places, IMPORT)
             return
         for name in rest:
             if self._judge(name, self._play_elsewhere([name]), f"imported with another {name}"):

@@ -68,8 +68,7 @@ class Played:
 def serving(job: Job) -> Iterator[Callable[..., Played]]:
     """Start a server, and yield what plays there: it takes the name of a method of Plays and its arguments.
 
-    Without a name it returns what the import has asked for. RuntimeError if the environment cannot be imported, or if
-    the server ends. All its processes have ended afterwards.
+    RuntimeError if the environment cannot be imported, or if the server ends. All its processes have ended afterwards.
     """
     ours, theirs = Pipe()
     path = [os.path.abspath(part) for part in sys.path]  # noqa: PTH100  # "" is the current folder
@@ -102,9 +101,9 @@ def serving(job: Job) -> Iterator[Callable[..., Played]]:
 
         try:
             imported = play()
-            if imported.error:
+            if imported.error not in ("", LATE):  # which plays report as well
                 raise RuntimeError(imported.error)
-            yield lambda *name: play(*name) if name else imported
+            yield play
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # also what its environments have started
@@ -133,7 +132,7 @@ def serve(number: int) -> None:
         return
     own = frozenset(sys.modules)
     _import(job.imports)
-    connection.send(Played(places=around.places))
+    connection.send(Played())
     try:
         while True:
             name, *arguments = connection.recv()

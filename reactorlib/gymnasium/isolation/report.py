@@ -24,7 +24,7 @@ CULPRITS = {
     THREADS: ("it does otherwise in a thread", "step it in processes"),
     RESET: ("reset(seed=...) does not begin anew: something of the last episode is kept", "set all of self in reset"),
     OTHER: ("two processes with equal seeds differ, for a reason outside of what the check controls",
-            "look for generators in C, for id() and addresses, for files, and for other programs that it asks"),
+            "look for datetime.now(), random.Random(), generators in C, id() and addresses, files, and other programs"),
 }  # fmt: skip
 _SHOWN = 12  # files
 _OWN_PROCESS = (*GENERATORS, STATE, THREADS)  # a process of its own suffices

@@ -3,12 +3,11 @@
 Only a process of the check's own is changed, and before it imports the environment. The standard library keeps the real
 clock and process id: its waits and its processes depend on them. Functions of modules are replaced, and no types:
 compiled modules rely on their layout. So `datetime.now()` and an unseeded `random.Random()` are not equal for every
-play. A watched play notes who calls them.
+play.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import random
 import sys
@@ -26,19 +25,13 @@ from typing import Any
 from reactorlib.gymnasium.isolation import generators
 
 OUTSIDE = ("time", "process id", "entropy")
-WATCHED = "watched"  # a surrounding that changes nothing, and finds more places
+WATCHED = "watched"  # a surrounding that changes nothing, and finds the lines that draw
 IMPORT = -1  # the number of the call before reset
 _NO_PROCESS = 1 << 22  # Linux numbers its processes below
 _OURS = str(Path(__file__).resolve().parents[2])
 _LIBRARY = sysconfig.get_paths()["stdlib"]
 _OF_GENERATORS = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "torch"))
 monotonic = time.monotonic  # the real one
-# Functions that read the surroundings themselves, and so not what the check has put there.
-_UNCONTROLLED: dict[Any, str] = {
-    os.getrandom: "entropy", os.getppid: "process id", os.times: "time", time.clock_gettime: "time",
-    time.clock_gettime_ns: "time", time.localtime: "time", time.gmtime: "time", time.ctime: "time",
-    time.asctime: "time", time.strftime: "time",
-}  # fmt: skip
 
 
 def is_library(file: str) -> bool:
@@ -88,7 +81,6 @@ class Surroundings:
         generators.seed_all(0)
         self.disturb()
         if WATCHED in more:
-            sys.setprofile(self._watch)
             sys.settrace(self._trace)
 
     def disturb(self) -> None:
@@ -135,8 +127,6 @@ class Surroundings:
             return b"".join(blake2b(key, salt=b"%d" % part).digest() for part in range(size // 64 + 1))[:size]
 
         os.urandom = vars(random)["_urandom"] = entropy
-        if WATCHED in self.changed:  # the import is
-            sys.setprofile(self._watch)
 
     def _install_clock(self) -> None:
         for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
@@ -160,19 +150,6 @@ class Surroundings:
 
         return ask
 
-    def _watch(self, frame: FrameType, event: str, called: Any) -> None:
-        """A profiler that notes who reads what is not controlled: it is of a type, or of a function in C."""
-        if event == "c_call":
-            culprit = "time" if _asks_the_date(called) else _UNCONTROLLED.get(called)
-            if culprit is not None and not _is_foreign(frame.f_code.co_filename):
-                self.note(f"{WATCHED} {culprit}", frame)
-        elif event == "call" and frame.f_code is random.Random.seed.__code__ and frame.f_locals["a"] is None:
-            asker: FrameType | None = frame
-            while asker is not None and asker.f_code.co_filename == random.__file__:
-                asker = asker.f_back
-            if asker is not None and not _is_foreign(asker.f_code.co_filename):
-                self.note(f"{WATCHED} entropy", asker)
-
     def _trace(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         """A tracer that notes the lines after which a generator has another state."""
         (before, line), now = self._last, generators.forms()
@@ -181,8 +158,3 @@ class Surroundings:
                 self.places[name].setdefault(line, self.reached[0])
         self._last = now, place(frame)
         return None if _is_foreign(frame.f_code.co_filename) else self._trace
-
-
-def _asks_the_date(called: Any) -> bool:
-    of = getattr(called, "__self__", None)
-    return isinstance(of, type) and issubclass(of, dt.datetime) and called.__name__ in ("now", "utcnow")

@@ -1,85 +1,125 @@
-"""The environments that a pool returns in a batch: the ready ones, or the ones that logical time chooses."""
+"""The environments of each batch of a pool: the ready ones, or those that logical time or the caller chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush, nsmallest
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 
-class Entry(NamedTuple):
-    """A call of a pool's method, and what it asks or returns: `columns` with a value for each of the environments.
-
-    `reset_async` has the column of seeds, `send` that of actions. `recv` has rewards, terminations, truncations and
-    observations. `more` are the options of a reset, or the state of `restore`.
-    """
-
-    call: str
-    ids: list[int]
-    columns: list[Any]
-    more: Any = None
-
-
 class BatchOrder:
-    """The choice of the environments in a batch: without `durations` those that are ready first.
+    """The order of arrival: the environments that are ready first. Subclasses choose others."""
 
-    With them, the batches follow from logical time alone. The results of an environment that is sent to at logical time
-    t are due at t plus its duration. A batch holds exactly those that are due first. Of several that are due at one
-    time, the one that was sent to first is first. Subclasses also write a record of a pool, or follow one.
-    """
+    def begin(self, n: int) -> None:
+        """Note that all `n` environments are reset."""
 
-    def __init__(self, durations: Sequence[int] | None = None) -> None:
-        self._durations = durations
-        self._now = self._turn = 0
-        self._due: list[tuple[int, int, int]] = []  # a heap: time, turn, environment
+    def sent(self, ids: Iterable[int]) -> None:
+        """Note that these environments are sent to."""
 
-    def note(self, entry: Entry) -> Entry:
-        """Note a reset, actions that are sent, or a batch that goes to the caller. Returns it with the seeds to use."""
-        if self._durations is None:
-            return entry
-        if entry.call == "reset_async":
-            self._due.clear()
-        for number in entry.ids:
-            if entry.call == "recv":
-                self._now = heappop(self._due)[0]
-            else:
-                heappush(self._due, (self._now + self._durations[number], self._turn, number))
-                self._turn += 1
-        return entry
+    def received(self) -> None:
+        """Note that the batch that was chosen goes to the caller."""
 
-    def choose(self, count: int) -> list[int] | None:
-        """The next batch, for a caller that asks for `count` environments. None: any that are ready.
+    def choose(self, count: int, pending: Sequence[int]) -> list[int] | None:
+        """The next batch, for a caller that asks for `count` of the `pending` environments. None: any that are ready.
 
         A caller whose wait has timed out asks again.
         """
-        return None if self._durations is None else [number for _, _, number in nsmallest(count, self._due)]
+        return None
 
     def save(self) -> dict[str, Any]:
         """The state for `restore`."""
-        return {} if self._durations is None else {"logical": (self._now, self._turn, sorted(self._due))}
+        return {}
 
-    def restore(self, state: dict[str, Any], whole: bytes) -> None:
-        """Continue from a result of `save`, which is a part of the state of the `whole` pool."""
-        if self._durations is not None:
-            if "logical" not in state:
-                raise ValueError("the state is of a pool whose `order` is not 'logical'")
-            self._now, self._turn, due = state["logical"]
-            self._due = list(due)
-
-    def close(self) -> None:
-        """Note that the pool is closed."""
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a result of `save`."""
 
 
-def check_order(order: str, durations: Any, record: Any, replay: Any) -> None:
-    """Raise ValueError for arguments of a pool that contradict each other."""
-    if order not in ("arrival", "logical"):
-        raise ValueError(f"`order` must be 'arrival' or 'logical', got {order!r}")
+class LogicalOrder(BatchOrder):
+    """The batches follow from logical time alone.
+
+    The results of an environment that is sent to at logical time t are due at t plus its duration. A batch holds
+    exactly those that are due first. Of several that are due at one time, the one that was sent to first is first.
+    """
+
+    def __init__(self, durations: Sequence[int]) -> None:
+        self._durations = durations
+        self._now = self._turn = self._count = 0
+        self._due: list[tuple[int, int, int]] = []  # a heap: time, turn, environment
+
+    def begin(self, n: int) -> None:
+        self._due.clear()
+        self.sent(range(n))
+
+    def sent(self, ids: Iterable[int]) -> None:
+        for number in ids:
+            heappush(self._due, (self._now + self._durations[number], self._turn, number))
+            self._turn += 1
+
+    def received(self) -> None:
+        for _ in range(self._count):
+            self._now = heappop(self._due)[0]
+
+    def choose(self, count: int, pending: Sequence[int]) -> list[int]:
+        self._count = count
+        return [number for _, _, number in nsmallest(count, self._due)]
+
+    def save(self) -> dict[str, Any]:
+        return {"logical": (self._now, self._turn, sorted(self._due))}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if "logical" not in state:
+            raise ValueError("the state is of a pool whose `order` is not 'logical'")
+        self._now, self._turn, due = state["logical"]
+        self._due = list(due)
+
+
+class GivenOrder(BatchOrder):
+    """The batches of another run, one after the other, from the state that the other run began with."""
+
+    def __init__(self, batches: Iterable[Iterable[int]]) -> None:
+        self._batches, self._at = [[*map(int, ids)] for ids in batches], 0
+
+    def received(self) -> None:
+        self._at += 1
+
+    def choose(self, count: int, pending: Sequence[int]) -> list[int]:
+        if self._at == len(self._batches):
+            raise ValueError(f"`order` ends after {self._at} batches")
+        ids = self._batches[self._at]
+        if len(ids) < count:
+            raise ValueError(f"{count} environments are asked for, batch {self._at} of `order` has {len(ids)}")
+        if not {*ids} <= {*pending}:
+            raise ValueError(f"batch {self._at} of `order` has environments {ids}, of which not all were sent to")
+        return ids
+
+    def save(self) -> dict[str, Any]:
+        return {"batches": self._at}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._at = state.get("batches", self._at)
+
+
+Order = str | Iterable[Iterable[int]]
+
+
+def order_of(
+    order: Order, durations: Sequence[Any] | None, n: int, declared: Callable[[], Sequence[Any]]
+) -> BatchOrder:
+    """The order that a pool of `n` environments is asked for. `declared` returns the environments' own durations.
+
+    Raises ValueError where the arguments contradict each other.
+    """
     if durations is not None and order != "logical":
         raise ValueError("`durations` are for order='logical'")
-    if replay is not None and (order != "arrival" or record is not None):
-        raise ValueError("`replay` decides the order itself, and records nothing: neither `order` nor `record`")
+    if order == "logical":
+        return LogicalOrder(checked_durations(declared() if durations is None else durations, n))
+    if order == "arrival":
+        return BatchOrder()
+    if isinstance(order, str):
+        raise ValueError(f"`order` must be 'arrival', 'logical' or the numbers of each batch, got {order!r}")
+    return GivenOrder(order)
 
 
 def checked_durations(durations: Sequence[Any], n: int) -> list[int]:

@@ -21,9 +21,8 @@ from gymnasium.vector.utils import batch_space, iterate
 from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.called_env import CalledVectorEnv, check_counts, start_method_of
 from reactorlib.gymnasium.identity import distinct
-from reactorlib.gymnasium.pool.batch_order import BatchOrder, Entry, check_order, checked_durations
+from reactorlib.gymnasium.pool.batch_order import BatchOrder, Order, order_of
 from reactorlib.gymnasium.pool.member import Member
-from reactorlib.gymnasium.pool.record import PoolRecorder, PoolReplayer, StrPath
 from reactorlib.gymnasium.pool.results import Results
 from reactorlib.gymnasium.saving import opened, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
@@ -60,9 +59,8 @@ class ReactorPool(CalledVectorEnv):
 
     With `order="logical"`, logical time decides the batches, the same on any number of workers. An environment that is
     sent to is due after its duration: a positive integer of `durations`, or its attribute `duration`. `recv` returns
-    exactly the `min_envs` environments that are due first. `record` is the path of a file for all actions and
-    results. `replay` is the path of a recorded file, whose batches are returned again, up to the first exception of an
-    environment. `resumable` is as of ReactorVectorEnv.
+    exactly the `min_envs` environments that are due first. To repeat the batches of another run, give its lists of
+    `infos["env_id"]` as `order`. `resumable` is as of ReactorVectorEnv.
 
     >>> import gymnasium
     >>> pool = ReactorPool([lambda: gymnasium.make("CartPole-v1")] * 4, workers=2)
@@ -83,10 +81,8 @@ class ReactorPool(CalledVectorEnv):
         context: str | None = None,
         executor: str = "processes",
         seeds: str = "consecutive",
-        order: str = "arrival",
+        order: Order = "arrival",
         durations: Sequence[int] | None = None,
-        record: StrPath | None = None,
-        replay: StrPath | None = None,
         resumable: bool = False,
     ) -> None:
         self._members: list[Member] = []
@@ -97,7 +93,6 @@ class ReactorPool(CalledVectorEnv):
             raise ValueError("`autoreset_mode` must be 'NextStep' or 'SameStep': `reset` begins all episodes anew")
         check_counts(env_fns, workers=workers)
         self.seeds = checked_rule(seeds)
-        check_order(order, durations, record, replay)
         self.num_envs = n = len(env_fns)
         count = min(n, int(workers or available_cpus()))
         bounds = [n * member // count for member in range(count + 1)]
@@ -114,14 +109,7 @@ class ReactorPool(CalledVectorEnv):
             self._member_of = [member for member in self._members for _ in range(member.count)]
             self._learn_spaces()
             self._results = Results(self.single_observation_space, n)
-            if order == "logical":
-                each = self._each_member(_declared_durations) if durations is None else durations
-                durations = checked_durations(each, n)
-                self._order = BatchOrder(durations)
-            if replay is not None:
-                self._order = PoolReplayer(replay, self)
-            elif record is not None:
-                self._order = PoolRecorder(record, self, env_fns, durations)
+            self._order = order_of(order, durations, n, lambda: self._each_member(_declared_durations))
         except BaseException:
             self.close(terminate=True)
             raise
@@ -143,7 +131,7 @@ class ReactorPool(CalledVectorEnv):
         if options is not None and "reset_mask" in options:
             raise ValueError("`reset_mask`: all environments of a pool are reset")
         seeds = seeds_of(seed, self.num_envs, self.seeds)
-        (seeds,) = self._order.note(Entry("reset_async", [*range(self.num_envs)], [seeds], options)).columns
+        self._order.begin(self.num_envs)
         self._results.ready[:] = False
         for member in self._members:
             member.reset(seeds[member.low : member.low + member.count], options)
@@ -162,7 +150,7 @@ class ReactorPool(CalledVectorEnv):
             busy = ids[self._pending[ids]].tolist()
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
         numbers = ids.tolist()
-        self._order.note(Entry("send", numbers, [rows]))
+        self._order.sent(numbers)
         self._pending[ids] = True
         self._sends += 1
         self._sent[ids] = self._sends
@@ -187,7 +175,8 @@ class ReactorPool(CalledVectorEnv):
     ) -> tuple[Any, ...]:
         """The numbers of the ready environments, and their results."""
         self._assert_is_running()
-        count = int(self._pending.sum())
+        pending = np.flatnonzero(self._pending).tolist()
+        count = len(pending)
         if not count:
             raise NoAsyncCallError("Calling `recv` without any prior call to `send` or `reset_async`.", "step")
         if min_envs is not None and not 1 <= min_envs <= count:
@@ -195,7 +184,7 @@ class ReactorPool(CalledVectorEnv):
         if max_envs is not None and max_envs < (min_envs or 1):
             raise ValueError(f"max_envs={max_envs} is less than min_envs={min_envs or 1}")
         count = min(count, max_envs or count) if min_envs is None else int(min_envs)
-        chosen, wanted = self._order.choose(count), None
+        chosen, wanted = self._order.choose(count, pending), None
         if chosen is not None:
             count, wanted = len(chosen), np.isin(range(self.num_envs), chosen)
         with self._failing():
@@ -204,7 +193,7 @@ class ReactorPool(CalledVectorEnv):
                 if max_envs is not None and chosen is None:
                     ready = np.sort(ready[np.argsort(self._sent[ready], kind="stable")[:max_envs]])
                 observations, *ends, infos = self._results.take(ready)
-                self._order.note(Entry("recv", ready.tolist(), [*ends, observations]))
+                self._order.received()
                 self._pending[ready] = False
                 return (ready, observations, *ends, infos)
         raise EnvironmentTimeoutError(
@@ -299,7 +288,7 @@ class ReactorPool(CalledVectorEnv):
         saved = opened(state, self)
         if saved.pool is None:
             raise ValueError("the state is of a ReactorVectorEnv")
-        self._order.restore(saved.pool.order, state)
+        self._order.restore(saved.pool.order)
         self._results.ready[:], self._failed = False, True
         for member in self._members:
             member.forget()
@@ -327,7 +316,6 @@ class ReactorPool(CalledVectorEnv):
         with ExitStack() as stack:  # all, also where one of them raises
             for member in self._members:
                 stack.callback(member.close, timeout, terminate)
-            stack.callback(self._order.close)
 
 
 def _declared_durations(member: Member) -> list[Any]:

@@ -140,8 +140,8 @@ def save(envs: Any, groups: Sequence[Any], pool: Any = None) -> bytes:
     return MAGIC + sha256(data).digest() + data
 
 
-def opened(state: bytes, envs: Any = None) -> Saved:
-    """A state that `save` has returned, of `envs` if they are given. It is a pickle, of someone you trust.
+def opened(state: bytes, envs: Any) -> Saved:
+    """A state that `save` has returned, of environments like `envs`. It is a pickle, of someone you trust.
 
     Raises ValueError for other bytes, and for a state of other environments.
     """
@@ -150,7 +150,7 @@ def opened(state: bytes, envs: Any = None) -> Saved:
         raise ValueError("these bytes are no state of this version of reactorlib, or not all of it")
     saved: Saved = pickle.loads(data)
     was = len(saved.environments), saved.autoreset_mode
-    if envs is not None and was != (envs.num_envs, envs.metadata["autoreset_mode"].value):
+    if was != (envs.num_envs, envs.metadata["autoreset_mode"].value):
         raise ValueError(f"the state is of {was[0]} environments, autoreset_mode={was[1]!r}")
     return saved
 

@@ -9,10 +9,9 @@ from reactorlib.gymnasium.vector.infos import Info, merged
 from reactorlib.gymnasium.vector.layout import ARRAYS, is_plain, joined, put_rows, reshaped, rows_of
 from reactorlib.gymnasium.vector.listed_env import ListedVectorEnv
 from reactorlib.gymnasium.vector.share import NOT_GIVEN
-from reactorlib.gymnasium.vector.statistics import Statistics
 from reactorlib.gymnasium.vector.vector_env import ReactorVectorEnv
 
 __all__ = [
-    "ARRAYS", "NOT_GIVEN", "EnvironmentTimeoutError", "Info", "ListedVectorEnv", "ReactorVectorEnv", "Statistics",
+    "ARRAYS", "NOT_GIVEN", "EnvironmentTimeoutError", "Info", "ListedVectorEnv", "ReactorVectorEnv",
     "is_plain", "joined", "merged", "put_rows", "reshaped", "rows_of",
 ]  # fmt: skip

@@ -16,17 +16,24 @@ from reactorlib.gymnasium.isolation import forms
 from reactorlib.gymnasium.saving import KnowingPickler, known_to_all
 from reactorlib.gymnasium.vector.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.vector.layout import rows_of
-from reactorlib.gymnasium.vector.share import Setup
+from reactorlib.gymnasium.vector.share import Setup, Share
 
 NOTHING = b""  # a reply without infos
-MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
+MARSHALLED, PICKLED = b"m", b"p"  # how any other of another process begins
 
 
 class Fault(NamedTuple):
-    """An environment has raised."""
+    """An environment has raised. Its pickle has the error in a form that every process can load."""
 
     environment: int
     error: BaseException
+
+    def __reduce__(self) -> Any:
+        return _fault, (self.environment, *PortableFailure.of(Failure(self.error, None)))
+
+
+def _fault(environment: int, *words: Any) -> Fault:
+    return Fault(environment, PortableFailure(*words).rebuilt().error)
 
 
 class Remote(NamedTuple):
@@ -62,15 +69,13 @@ class Group(Reactor):
     def _reply(self, reply: Any, act: Callable[[Any], Any], value: Any) -> None:
         """Reply with the result of an act, or with its error, which the caller raises."""
         try:
-            result = act(value)
-            result = packed(result, self.known) if self.is_remote else result
+            result = self._packed(act(value))
         except Exception as error:  # noqa: BLE001  # the environment's, or of its infos
-            inside = int(self.arrays.inside[self.bank_index])
-            if self.is_remote:
-                result = FAILED + pickle.dumps((inside, tuple(PortableFailure.of(Failure(error, None)))))
-            else:
-                result = Fault(inside, error)
+            result = self._packed(Fault(int(self.arrays.inside[self.bank_index]), error))
         reply.set(result)
+
+    def _packed(self, result: Any) -> Any:
+        return packed(result, self.known) if self.is_remote else result
 
     def _answer(self, question: Any) -> Any:
         method, arguments = unpacked(question)
@@ -91,7 +96,7 @@ class Group(Reactor):
         own = np.zeros(setup.layout.nbytes, np.uint8) if memory is None else memory.array
         self.arrays = setup.layout.carve(own)
         self.arrays.inside[number], self.arrays.answered[number] = -1, 0
-        self.share = setup.share(setup, number, self.arrays)
+        self.share = Share(setup, number, self.arrays)
         self.share.generators = forms() if self.is_remote else {}
 
     def _with_values(self, said: Any, buffer: int) -> Any:
@@ -146,8 +151,4 @@ def unpacked(reply: Any) -> Any:
         return []
     if reply[:1] == MARSHALLED:
         return unmarshalled(memoryview(reply)[1:])
-    body = pickle.loads(memoryview(reply)[1:])
-    if reply[:1] == PICKLED:
-        return body
-    inside, words = body
-    return Fault(inside, PortableFailure(*words).rebuilt().error)
+    return pickle.loads(memoryview(reply)[1:])

@@ -31,7 +31,6 @@ class Setup(NamedTuple):
     process: int  # the caller's
     forked: bool  # whether other processes have what the main script defines
     apart: bool  # whether they share no memory with the caller's
-    share: type[Share]
 
     def __reduce__(self) -> Any:
         return _setup, (cloudpickle.dumps(tuple(self)),)

@@ -30,8 +30,7 @@ from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.vector.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.vector.infos import Info, merged
 from reactorlib.gymnasium.vector.layout import Layout
-from reactorlib.gymnasium.vector.share import Setup, Share
-from reactorlib.gymnasium.vector.statistics import Statistics, TimedGroups, TimedShare, statistics_of
+from reactorlib.gymnasium.vector.share import Setup
 from reactorlib.gymnasium.vector.stepping_plan import SteppingPlan, chosen
 
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
@@ -56,10 +55,9 @@ class ReactorVectorEnv(CalledVectorEnv):
     of `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
     suffices.
 
-    With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput. With
-    `resumable`, `save` also serves environments that cannot be pickled at their first reset: their seeds and actions
-    are kept, and `restore` repeats them. `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With
-    `copy`, the caller keeps what `reset` and `step` return; large batches are lent, not copied.
+    With `resumable`, `save` also serves environments that cannot be pickled at their first reset: their seeds and
+    actions are kept, and `restore` repeats them. `copy`, `observation_mode` and `autoreset_mode` are as of
+    SyncVectorEnv. With `copy`, the caller keeps what `reset` and `step` return; large batches are lent, not copied.
 
     Five arguments stand where AsyncVectorEnv has them, for programs that pass them. `max_concurrency` bounds the
     workers. `shared_memory` and `daemon` change nothing. `worker` is refused with a ValueError, as there is no pipe to
@@ -86,7 +84,6 @@ class ReactorVectorEnv(CalledVectorEnv):
         executor: ExecutorName | None = None,
         start_method: str | None = None,
         seeds: str = "consecutive",
-        statistics: bool = False,
         isolate: Isolate = False,
         resumable: bool = False,
     ) -> None:
@@ -96,7 +93,7 @@ class ReactorVectorEnv(CalledVectorEnv):
         env_fns, in_processes = apart(list(env_fns), isolate, executor or "processes")
         self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
-        self.seeds, self._is_timed = checked_rule(seeds), statistics
+        self.seeds = checked_rule(seeds)
         self.copy, self.observation_mode = copy, observation_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
@@ -139,9 +136,8 @@ class ReactorVectorEnv(CalledVectorEnv):
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
-        share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
-        setup = Setup(make, bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
-        self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
+        setup = Setup(make, bounds, layout, self.autoreset_mode, os.getpid(), forked, apart)
+        self._groups = Groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
             self._check_spaces(observation_space, action_space)
@@ -302,13 +298,6 @@ class ReactorVectorEnv(CalledVectorEnv):
         parts = self._ask_all("apply", (function, chosen))
         by_row = dict(zip(sorted(set(chosen)), (one for part in parts for one in part), strict=True))
         return [by_row[row] for row in chosen]
-
-    def statistics(self) -> Statistics:
-        """The time of steps and of waiting, and the last environments. The vector is made with `statistics=True`."""
-        self._assert_may("statistics")
-        if not isinstance(self._groups, TimedGroups):
-            raise ValueError("nothing is timed: make the vector environment with statistics=True")
-        return statistics_of(self._ask_all("timed", ()), self._groups)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""

@@ -180,7 +180,7 @@ def test_equal_environments_have_one_state_whatever_vector_they_are_in(vector: A
     for _ in range(2):
         envs = vector(several(probes.Quiet), executor="inline")
         envs.reset(seed=3)
-        contents.add(tuple(one.content for one in opened(envs.save()).environments))
+        contents.add(tuple(one.content for one in opened(envs.save(), envs).environments))
     assert len(contents) == 1
 
 
