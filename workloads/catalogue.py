@@ -23,7 +23,7 @@ class Workload:
     to import, so that its task imports them only when it makes something. A runner imports them before the clock
     starts. `verify_rounds`: how many rounds prove a backend right before its first trial. That is enough for rare
     events, such as the end of an episode, and takes less time than a trial. `programs`: the workload whose backends it
-    runs, where it has none of its own: the two differ in what their tasks make.
+    runs, where it has none of its own. Then the two differ in the environments that their tasks make.
     """
 
     name: str
@@ -367,7 +367,7 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def runs(workload: str, backend: str) -> bool:
-    """Whether a workload has a module for a backend. One from outside may run all, one that has gone ran them."""
+    """Whether a workload has a module for a backend. A backend from outside may run all, and one that is gone ran them."""
     module = BACKENDS[backend].module if backend in BACKENDS else ""
     return not module or workload_of(workload).program(module) is not None
 

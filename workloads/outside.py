@@ -31,7 +31,7 @@ def module(path: Path) -> ModuleType:
     """Import a file, or the folder of a package, under its own name.
 
     Processes that this one starts later can import it by that name, and so unpickle objects of its classes. Raises
-    ParameterError if there is no such file, if it can't be imported, or if another module has its name.
+    ParameterError if the file is missing or can't be imported, or if another module has its name.
     """
     if not path.exists():
         raise ParameterError(f"{path}: there is no such file or folder")
@@ -53,7 +53,7 @@ def module(path: Path) -> ModuleType:
 
 
 def named(name: str) -> object:
-    """What a name of PLACES stands for, such as file.py:run. Raises ParameterError where there is no such thing."""
+    """The function or class with a name of PLACES, such as file.py:run. Raises ParameterError if its file lacks it."""
     path, _, inner = PLACES[name].rpartition(":")
     if not path:
         raise ParameterError(f"{inner}: name a function or a class in it, as in {name}:run")

@@ -65,8 +65,7 @@ def select(
 
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
     the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
-    preset's budget grows with the number of backends. What comes from outside is entered in `outside.PLACES`. Raises
-    UsageError.
+    preset's budget grows with the number of backends. Things from outside are in `outside.PLACES`. Raises UsageError.
     """
     preset = PRESETS[preset_name]
     try:

@@ -13,7 +13,7 @@ from workloads.actors.message import LARGEST_INLINE_BYTES, Parts
 
 # A message of more bytes, or with a large array, lies in memory.
 _PACKET_BYTES = 2 * LARGEST_INLINE_BYTES
-_INLINE, _MAPPED, _MEMORY = b"ipm"  # kinds of packets: a message, the number of its parts in memory, new memory
+_INLINE, _MAPPED, _MEMORY = b"ipm"  # kinds of packets, with a message, the number of its parts in memory, or new memory
 _ALIGNMENT = 64  # of a part in memory: a cache line
 
 
@@ -28,7 +28,7 @@ class Memory:
 
 
 class Outbox:
-    """Makes packets of messages. Those that are large lie in the same memory, one after the other."""
+    """Makes packets of messages. Large messages lie in the same memory, one after the other."""
 
     def __init__(self) -> None:
         self.memory: Memory | None = None
@@ -62,7 +62,7 @@ class Channel:
         self._mapped = memoryview(b"")  # of the other end, here
 
     def wake_after(self, seconds: int) -> None:
-        """Let `receive` raise BlockingIOError when it has waited for so long."""
+        """Let `receive` raise BlockingIOError when it has waited for this time."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", seconds, 0))
 
     def send(self, packet: bytes, memory: Memory | None, note: bool = False) -> None:

@@ -53,9 +53,9 @@ class Processes:
         self._ended += map(os.pidfd_open, processes)
 
     def result(self, within: Callable[[float], T]) -> T:
-        """What a function returns that waits for so many seconds, and is called again where it raises TimeoutError.
+        """The result of a function, which waits for the seconds that it is given, and then raises TimeoutError.
 
-        Raises ActorDiedError when a process has ended meanwhile, and TimeoutError after five minutes.
+        It is called again until it has a result. Raises ActorDiedError when a process has ended meanwhile, and TimeoutError after five minutes.
         """
         give_up = time.monotonic() + _REPLY_LIMIT_S
         while True:

@@ -61,7 +61,7 @@ class Members:
         self.own = share_class(member_class, shares[0])
 
     def await_actors(self, largest_bytes: Callable[[int], int]) -> None:
-        """Return once all actors are ready. `largest_bytes`: of an argument, or of the replies of so many members."""
+        """Return once all actors are ready. `largest_bytes`: of an argument, or of the replies of this many members."""
         self._system.await_actors(lambda: largest_bytes(self._share_size))
 
     def gather(self, method: str, *arguments: Any) -> list[Any]:

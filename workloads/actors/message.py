@@ -1,7 +1,7 @@
 """A message between a driver and an actor: a pickle, and apart from it the large arrays in it, which are not pickled.
 
 For systems whose own pickling calls Python for every array, or copies large ones more than once. A message is pickled
-once for all who receive it. What an actor raises is part of its reply. So an error of a system's own is never taken for
+once for all who receive it. An exception of an actor is part of its reply. So an error of a system's own is never taken for
 one of the actor's.
 """
 
@@ -49,7 +49,7 @@ def outcome(call: Callable[[], Any]) -> Parts:
 
 
 def replied(parts: Iterable[Any]) -> Any:
-    """What an actor returned, by its reply. Raises what it raised."""
+    """The value that an actor returned, by its reply. Raises the exception that it raised."""
     error, value = value_of(parts)
     if error is not None:
         raise error

@@ -2,7 +2,7 @@
 
 Ray's own pickling calls Python for every array, which costs more than a small array's bytes. It sends bytes as they
 are. So a small call is pickled once for all actors, and a small reply once. Large arguments are stored once for all
-actors, and large replies are left to Ray, which puts them where their readers see them without a copy.
+actors. Large replies are left to Ray, which stores them where their readers need no copy.
 """
 
 import pickle
@@ -28,7 +28,7 @@ class Packing:
         self._is_small: bool | None = None
 
     def packed(self, value: Any) -> Any:
-        """A pickle of a small value, or the value itself. Bytes are always pickled, to be told from pickles."""
+        """A pickle of a small value, or the value itself. Bytes are always pickled, so that no pickle is taken for one."""
         return pickle.dumps(value, protocol=5) if self.packs(value) or isinstance(value, bytes) else value
 
     def packs(self, value: Any) -> bool:

@@ -1,8 +1,8 @@
 """Ray's compiled graphs: calls whose route and buffers are set up once and then used round after round.
 
 Ray keeps them in maintenance only (its pull requests 61747 and 61807, 2026): they stand beside plain actors
-here, not in their place. The advice of Ray's documentation is followed: buffers fit the largest message, and there are
-only as many of them as are in use at a time.
+here, not in their place. As Ray's documentation advises, buffers fit the largest message. There are only as many of
+them as are in use at a time.
 
 A value that comes out of a graph lies in the graph's own buffer and occupies it for as long as it lives. A driver that
 keeps one waits for ever in the next call.

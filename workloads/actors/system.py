@@ -64,7 +64,7 @@ class ActorSystem(ABC):
     A subclass opens its framework in `__init__` and closes it in `close`, so that no process and no file stays.
     `start` is called once, then `await_actors`, then the others in any order. The driver does not change an argument
     before it has the replies. It drops the replies to a call before the next call, as they may lie in memory of the
-    system's. What a method raises is raised by `Replies`, as the same exception or one that derives from its class.
+    system's. `Replies` raises an exception of a method again, as the same class or one that derives from it.
     """
 
     def __init__(self, probe: Probe) -> None:
@@ -104,13 +104,13 @@ class ActorSystem(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End all actors. What a later run of this process can use again may stay open until the process ends."""
+        """End all actors. A framework that a later run can use again may stay open until the process ends."""
 
 
 def load(name: str) -> type[ActorSystem]:
     """The class of a system by its name in SYSTEMS, or from outside (see `outside.PLACES`).
 
-    Raises ParameterError for another name, and where there is no such class.
+    Raises ParameterError for any other name or class.
     """
     if name in SYSTEMS:
         found = importlib.import_module(f"{__package__}.{SYSTEMS[name]}").System
