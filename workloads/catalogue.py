@@ -85,6 +85,8 @@ _WORKLOADS = (
     Workload("ppo", "proximal policy optimization: a learner that acts in all environments", ("player", "learner")),
     Workload("overhead", "actor micro-benchmarks: the cost of one message or reaction"),
 )
+# Modules whose members have a worker each. Those of all others have one per core.
+_A_WORKER_FOR_EACH = ("on_ray_paper", "on_sb3", "on_torchrl", "on_tianshou", "on_rllib")
 _LINK = "two nodes of one machine, joined by a virtual link: their ratio counts, not their speed"
 _BACKENDS = (
     Backend("serial", "the plain Python loop", "on_serial"),
@@ -327,15 +329,19 @@ def load(workload: str, backend: str) -> ModuleType:
 
 
 def workers_of(backend: Backend, task: Any) -> int | None:
-    """The number of workers a backend runs a task on. None where every member has a worker of its own, or waits for
-    simulated work as if it had one.
+    """The number of workers a backend runs a task on: one per core, as far as there are members to place on them.
+
+    None where every member has a worker of its own, or waits for simulated work as if it had one.
     """
-    executor = backend.options.get("executor")
     if backend.module == "on_serial":
         return 1
-    if executor is None or getattr(task, "work_seconds", 0) > 0:
+    if getattr(task, "work_seconds", 0) > 0 or _has_a_worker_for_each(backend):
         return None
-    return 1 if executor == "inline" else _places(task)
+    return 1 if backend.options.get("executor") == "inline" else _places(task)
+
+
+def _has_a_worker_for_each(backend: Backend) -> bool:
+    return backend.module in _A_WORKER_FOR_EACH or backend.options.get("vector") in ("sync", "async")
 
 
 def _places(task: Any) -> int:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.markdown import Markdown
 
 from harness.cli import listing
@@ -38,9 +37,6 @@ from harness.studies.scaling import scaling_run as scaling
 from harness.studies.study import Study
 from reactorlib.tool import standard_output
 from workloads.parameter import ParameterError
-
-# Columns of tables where there is no terminal.
-_WIDTH_ELSEWHERE = 180
 
 
 @standard_output.ended
@@ -72,17 +68,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _output() -> Console:
-    return terminal.output(_WIDTH_ELSEWHERE)
-
-
 def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
     print(listing.as_text(shutil.get_terminal_size((110, 24)).columns))
     return 0
 
 
 def _doctor(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output())
+    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, terminal.output())
 
 
 def _directory(parsed: argparse.Namespace) -> Path:
@@ -100,7 +92,7 @@ def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     found, cores = claim_run.known()
     if not parsed.names:
-        terminal.print_grid(readme_claims.table(found), _output())
+        terminal.print_grid(readme_claims.table(found), terminal.output())
         return 0
     chosen, status = claim_run.chosen(found, parsed.names), 0
     end_on_signals()
@@ -133,7 +125,7 @@ def _study(parsed: argparse.Namespace) -> Study:
 
 def _studied(rows: Sequence[OfPoint], tables: Iterable[TextTable], *words: str) -> int:
     """Print what a study found; the exit status."""
-    output = _output()
+    output = terminal.output()
     for table in tables:
         terminal.print_grid(table, output)
         output.print()
@@ -143,13 +135,9 @@ def _studied(rows: Sequence[OfPoint], tables: Iterable[TextTable], *words: str) 
 
 
 def _contributed(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    found = contributed.read_all(parsed.directory)
-    points = contributed.points(found.values())
-    terminal.print_grid(contributed.table(points), _output())
+    found, points, drawn = terminal.show_contributed(parsed.directory, terminal.output())
     from harness.report import readme  # imports matplotlib
-    from harness.report.figures import contributed_figures
 
-    drawn = contributed_figures.draw(points, parsed.directory)
     for page in parsed.readme:
         readme.fill(page, {contributed.PART: partial(readme.contributions, found, points, drawn, page.parent)})
     return 0
@@ -187,7 +175,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
             readme.update(filled, summarised, drawn)
     except OSError as error:  # of results that can only be read: the answer is shown first
         unwritten = error
-    console = _output()
+    console = terminal.output()
     if parsed.full:
         console.print(Markdown(to_markdown(summarised)))
         console.print("\n")

@@ -88,11 +88,19 @@ def at_least(kind: type[int] | type[float], minimum: float, maximum: float | Non
 
 
 def budget_s(text: str) -> float:
-    """The seconds of a text such as 45s, 90m, 90min or 8h. Raises ArgumentTypeError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|min|h)", text)
+    """The seconds of a text such as 45, 45s, 90m, 90min or 8h. Raises ArgumentTypeError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|min|h|)", text)
     if found is None or not float(found[1]):
         raise argparse.ArgumentTypeError(f"expected a time such as 45s, 90m or 8h, got {text!r}")
-    return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[found[2]]
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}[found[2]]
+
+
+def core_counts(text: str) -> list[int]:
+    """The numbers of a text such as 1,2,4, in order. Raises ArgumentTypeError."""
+    words = text.split(",")
+    if not all(word.isdecimal() and int(word) for word in words):
+        raise argparse.ArgumentTypeError(f"expected numbers of cores such as 1,2,4, got {text!r}")
+    return sorted({int(word) for word in words})
 
 
 def allowed(text: str) -> tuple[str, ...]:
@@ -122,7 +130,8 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": at_least(int, 1),
     "--seconds": at_least(float, 1, LONGEST_S),
     "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
-    "--rounds": at_least(int, 1), "--budget": budget_s, "--time-limit": at_least(float, 0.1, LONGEST_S),
+    "--rounds": at_least(int, 1), "--budget": budget_s, "--cores": core_counts,
+    "--time-limit": at_least(float, 0.1, LONGEST_S),
     "--min-effect": at_least(float, 0, 10), "--allow": allowed,
 }  # fmt: skip
 # The values that the texts of options name.

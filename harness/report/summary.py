@@ -24,6 +24,7 @@ from harness.stats.reference_ceiling import CEILING
 from harness.store import digests, machine, run_directory, status
 from harness.store.measurement_table import Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
+from harness.store.prediction_table import PREDICTIONS, PredictionRow
 from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
 from harness.store.trial_records import TrialRecord
@@ -101,6 +102,7 @@ class Summary:
     rows: tuple[Measurement, ...]
     phases: tuple[PhaseRow, ...]
     scaling: tuple[ScalingRow, ...]
+    predictions: tuple[PredictionRow, ...]
     messages: tuple[CostRow, ...]
     noise: tuple[SelfComparison, ...]
     turns: RecordedTurns
@@ -162,6 +164,7 @@ def summarise(path: Path) -> Summary:
         rows=tuple(rows),
         phases=tuple(BREAKDOWN.read(path)),
         scaling=tuple(SCALING.read(path)),
+        predictions=tuple(PREDICTIONS.read(path)),
         messages=tuple(MESSAGES.read(path)),
         noise=tuple(noise_floor.of_run(rows, turns)),
         turns=turns,
