@@ -76,7 +76,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
 def _curve(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid, name: str, console: Console) -> int:
     """Run one grid on each of these numbers of cores, each in a directory of its own, and draw the speed-up by cores.
 
-    What can be contributed of each is in the directory above. The budget is shared out evenly.
+    The files to contribute are in the directory above. The budget is shared out evenly.
     """
     directory = parsed.output or (RUNS / name if not parsed.resume else latest())
     directory.mkdir(parents=True, exist_ok=True)

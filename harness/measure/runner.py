@@ -124,7 +124,7 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
         if subject.name in trials:
             display.trial_begins(trials[subject.name])
 
-    # What cannot run here is not started. Its row says why.
+    # A backend that cannot run here is not started. Its row says why.
     reasons = {trial.backend: reason for trial in block if (reason := needs.why_not(trial.point, trial.backend))}
     absent = {one.name: told for one in subjects if (told := reasons.get(one.name.removesuffix(AGAIN)))}
     found: dict[str, Measured] = {}

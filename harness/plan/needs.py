@@ -1,17 +1,17 @@
-"""What a trial needs of this machine, known before anything starts: memory, and a second worker. Measures nothing."""
+"""The needs of a trial, known before anything starts: memory, and a second worker. Measures nothing."""
 
 from collections.abc import Iterator
 
-from harness import quantity
 from harness.plan.grid import Grid, Point, backends_of, bytes_of_round
 from harness.plan.presets import WORKER_BYTES
 from workloads import memory
 from workloads.catalogue import BACKENDS, workers_of
 
-# So many times a round's arrays are in memory at once. In `results/reference` reactors have them twice, others once.
-_COPIES = 2.1
+# So many times a round's arrays are in memory at once: of reactors, and of other backends, as in `results/reference`.
+_COPIES_OF_REACTORS, _COPIES = 2.1, 1.1
 # The part of the memory that a backend may need.
 _SHARE = 0.85
+_GIB = 2**30
 _ONE_WORKER = "all that there is to place is on one worker: it would be a loop in one thread again"
 
 
@@ -22,7 +22,8 @@ def workers(point: Point, backend: str) -> int:
 
 def bytes_of(point: Point, backend: str) -> int:
     """About the most memory that a backend holds at a point."""
-    return WORKER_BYTES * (1 + workers(point, backend)) + int(_COPIES * bytes_of_round(point.values))
+    copies = _COPIES_OF_REACTORS if BACKENDS[backend].module == "on_reactors" else _COPIES
+    return WORKER_BYTES * (1 + workers(point, backend)) + int(copies * bytes_of_round(point.values))
 
 
 def why_not(point: Point, backend: str) -> str:
@@ -33,7 +34,7 @@ def why_not(point: Point, backend: str) -> str:
         return _ONE_WORKER
     needed, total = bytes_of(point, backend), memory.total()
     if needed > _SHARE * total:
-        return f"needs about {quantity.size(needed)} of memory, this machine has {quantity.size(total)}"
+        return f"needs about {needed / _GIB:.1f} GiB of memory, this machine has {total / _GIB:.1f}"
     return ""
 
 

@@ -57,8 +57,8 @@ Lead = tuple[Estimate, str]
 
 @dataclass(frozen=True)
 class ContributedPoint:
-    """A point of a file. The others are speed-ups over the loop: of reactors, of the best Ray that Ray supports and the
-    best compiled one, of the reference ceiling, and the one predicted for reactors.
+    """A point of a file. `ours`, `ray`, `compiled` and `ceiling` are speed-ups over the loop. `ray`: of the best Ray that
+    Ray supports. `compiled`: of its best compiled graph. `ahead`: the speed-up predicted for reactors.
     """
 
     file: Contribution

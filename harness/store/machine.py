@@ -94,6 +94,13 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
     }
 
 
+def sharing(described: Mapping[str, Any]) -> str:
+    """CPUs that share a core, and NUMA nodes, in words after a number of cores; empty where there are none."""
+    threads, nodes = described.get("threads_per_core", 1), described.get("numa_nodes", 1)
+    told = f" with {threads} CPUs each" if threads > 1 else ""
+    return f"{told} on {nodes} NUMA nodes" if nodes > 1 else told
+
+
 def describe_cpus(root: Path) -> dict[str, Any]:
     """The governors of the CPUs allowed to us, whether they may exceed their nominal clock, and which CPUs share a core
     with which of them. None for what Linux doesn't say.
