@@ -57,7 +57,7 @@ Lead = tuple[Estimate, str]
 
 @dataclass(frozen=True)
 class ContributedPoint:
-    """A point of a file. `ours`, `ray`, `compiled` and `ceiling` are speed-ups over the loop. `ray`: of the best Ray that
+    """A point of a file. `ours`, `ray`, `compiled` and `ceiling` are speed-ups over the loop. `ray`: of the best that
     Ray supports. `compiled`: of its best compiled graph. `ahead`: the speed-up predicted for reactors.
     """
 

@@ -31,7 +31,7 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     where = quantity.from_to(one.file.cores for one in shown)
     where += " core" if where == "1" else " cores"
     rays = [one.ray[0] for one in shown if one.ray]
-    other = f", the best Ray that Ray supports at {shared.span(rays)}" if rays else ""
+    other = f", the best supported Ray at {shared.span(rays)}" if rays else ""
     notes = [
         shared.starts_note(one.ours[0] for one in shown if one.ours),
         "Several machines with one number of cores are shown by their geometric mean.",
