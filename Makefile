@@ -24,8 +24,9 @@ FROM := $(INDEX) $(if $(WHEELS),--no-index --find-links $(call quoted,$(WHEELS))
 # The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
-# The time of a run, such as 360 (seconds) or 30m, and the numbers of cores on which it runs, such as 1,2,4.
+# The time of a run, such as 30m, or 360 for seconds, and the numbers of cores on which it runs, such as 1,2,4.
 BUDGET ?=
+budget = $(if $(filter-out %s %m %min %h,$(BUDGET)),$(BUDGET)s,$(BUDGET))
 CORES ?=
 results = $(if $(RESULTS),$(call quoted,$(RESULTS)))
 HARNESS := $(BIN)/python -m harness
@@ -95,7 +96,7 @@ install-rllib: $(RLLIB_STAMP)  ## create .venv-rllib: for the backend `rllib`
 
 bench: $(MEASURES) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(results)) \
-	  $(if $(BUDGET),--budget $(call quoted,$(BUDGET))) $(if $(CORES),--cores $(call quoted,$(CORES))) \
+	  $(if $(BUDGET),--budget $(call quoted,$(budget))) $(if $(CORES),--cores $(call quoted,$(CORES))) \
 	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) \
 	  $(if $(RESULTS),$$(find $(results) -maxdepth 2 -name measurements.csv 2>/dev/null | grep -q . && echo --resume)) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \

@@ -88,11 +88,11 @@ def at_least(kind: type[int] | type[float], minimum: float, maximum: float | Non
 
 
 def budget_s(text: str) -> float:
-    """The seconds of a text such as 45, 45s, 90m, 90min or 8h. Raises ArgumentTypeError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|min|h|)", text)
+    """The seconds of a text such as 45s, 90m, 90min or 8h. Raises ArgumentTypeError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|min|h)", text)
     if found is None or not float(found[1]):
         raise argparse.ArgumentTypeError(f"expected a time such as 45s, 90m or 8h, got {text!r}")
-    return float(found[1]) * {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}[found[2]]
+    return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[found[2]]
 
 
 def core_counts(text: str) -> list[int]:
