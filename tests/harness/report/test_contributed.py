@@ -247,10 +247,8 @@ def row(**changes):
     return lambda content: content["measurements"][0].update(changes)
 
 
-def without(backend):
-    return lambda content: content.update(measurements=[
-        one for one in content["measurements"] if one["backend"] != backend
-    ])  # fmt: skip
+def without(backend, part="measurements"):
+    return lambda content: content.update({part: [one for one in content[part] if one["backend"] != backend]})
 
 
 # A change to a file's content, and the text that refuses it.
@@ -260,7 +258,8 @@ FAULTS = {
     "digest": (lambda of: of["measurements"][1].update(digest="other"), "trial 0: digest differs"),
     "twice": (lambda of: of["measurements"].append(of["measurements"][0]), "gym_sampling serial has trial 0 twice"),
     "backend": (without("reactor-processes"), " lacks reactor-processes"),
-    "prediction": (lambda of: of["predictions"].pop(), "predictions: expected one of q_learning"),
+    "prediction": (without("reactor-processes", "predictions"), "predictions: expected one of gym_sampling"),
+    "prediction of another": (lambda of: of["predictions"].pop(), "outcomes: expected 19, one for each prediction"),
     "cores of one": (lambda of: of["predictions"][0].update(cores=5), "predictions: expected one of gym_sampling"),
     "predicted twice": (lambda of: of["predictions"].append(of["predictions"][0]), "predictions: one is there twice"),
     "cores": (lambda of: of["machine"].pop("cores_allowed"), "machine: object missing required field cores_allowed"),
