@@ -24,6 +24,10 @@ FROM := $(INDEX) $(if $(WHEELS),--no-index --find-links $(call quoted,$(WHEELS))
 # The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
+# The time of a run, such as 30m, or 360 for seconds, and the numbers of cores on which it runs, such as 1,2,4.
+BUDGET ?=
+budget = $(if $(filter-out %s %m %min %h,$(BUDGET)),$(BUDGET)s,$(BUDGET))
+CORES ?=
 results = $(if $(RESULTS),$(call quoted,$(RESULTS)))
 HARNESS := $(BIN)/python -m harness
 
@@ -60,7 +64,7 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/reactorlib/executors/test_choice.py tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX WHEELS SYSTEM_SITE RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX WHEELS SYSTEM_SITE RESULTS BUDGET CORES ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
@@ -72,6 +76,7 @@ help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
 	@echo 'bench: PRESET=smoke|quick|crossover|vectors|threads|nodes|paper|contribute (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo '       BUDGET=360 limits the time in seconds, CORES=1,2,4 runs on each of these numbers of cores'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch,'
 	@echo '           WHEELS=directory installs without a network, SYSTEM_SITE=1 uses what the system has'
@@ -94,9 +99,11 @@ install-actors: $(MEASURES)  ## add Monarch and Dask to .venv: for the backends 
 
 bench: $(MEASURES) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(results)) \
-	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) $(if $(RESULTS),$$(test -e $(results)/measurements.csv && echo --resume)) || status=$$?; \
+	  $(if $(BUDGET),--budget $(call quoted,$(budget))) $(if $(CORES),--cores $(call quoted,$(CORES))) \
+	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) \
+	  $(if $(RESULTS),$$(find $(results) -maxdepth 2 -name measurements.csv 2>/dev/null | grep -q . && echo --resume)) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
-	$(HARNESS) report $(results) && exit $$status
+	$(if $(CORES),exit $$status,$(HARNESS) report $(results) && exit $$status)
 
 advise: $(MEASURES)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(call quoted,$(ENV))) $(if $(ACTORS),--actors $(call quoted,$(ACTORS)))

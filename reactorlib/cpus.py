@@ -1,4 +1,4 @@
-"""The processors that this process may use, whether its threads can use them, and the limits of its control groups."""
+"""The cores that this process may use, whether its threads can use them, and the limits of its control groups."""
 
 from __future__ import annotations
 
@@ -6,17 +6,58 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
+TOPOLOGY = Path("/sys/devices/system/cpu")
+# Of Python 3.13: a number of CPUs to count on, whatever there are.
+COUNT_VARIABLE = "PYTHON_CPU_COUNT"
 
 
 def available_cpus() -> int:
-    """The CPUs that this process may really use: its affinity, and the least quota of its control groups."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The number of workers that can really run at the same time, which is the default of all executors.
+
+    It is the number of cores in the affinity of this process, each counted once however many hardware threads it has.
+    The least quota of its control groups limits it. A single core with several threads counts as two. The variable
+    PYTHON_CPU_COUNT replaces all this by a number.
+    """
+    with suppress(ValueError):
+        if (told := int(os.environ.get(COUNT_VARIABLE, ""))) > 0:
+            return told
+    found = cores()
+    count = len(found) if len(found) > 1 else min(2, len(found[0]))
     quota = quota_cpus()
     return max(1, min(count, quota) if quota else count)
+
+
+def cores() -> tuple[tuple[int, ...], ...]:
+    """The CPUs in the affinity of this process, by the core whose hardware threads they are.
+
+    Cores of one NUMA node are neighbours. Where the system does not tell which CPUs share a core, each has its own.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return tuple((cpu,) for cpu in range(os.cpu_count() or 1))
+    return _by_core(frozenset(os.sched_getaffinity(0)), TOPOLOGY)
+
+
+def numa_node(cpu: int) -> int:
+    """The NUMA node of a CPU, 0 where the system does not tell it."""
+    names = (path.name.removeprefix("node") for path in (TOPOLOGY / f"cpu{cpu}").glob("node*"))
+    return next((int(name) for name in names if name.isdigit()), 0)
+
+
+@lru_cache(maxsize=8)
+def _by_core(cpus: frozenset[int], topology: Path) -> tuple[tuple[int, ...], ...]:
+    """Reads a file for each CPU, which takes milliseconds where there are hundreds."""
+    found: dict[tuple[int, str], list[int]] = {}
+    for cpu in sorted(cpus):
+        shared = str(cpu)
+        with suppress(OSError):
+            shared = (topology / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text("utf-8").strip()
+        found.setdefault((numa_node(cpu), shared), []).append(cpu)
+    return tuple(tuple(own) for (_, _), own in sorted(found.items(), key=lambda item: (item[0][0], item[1])))
 
 
 def quota_cpus() -> int | None:

@@ -91,6 +91,8 @@ _WITHOUT_A_GIL = (
     "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",
     "lockstep-threads",
 )  # fmt: skip
+# Modules whose members have a worker each. Those of all others have one per core.
+_A_WORKER_FOR_EACH = ("on_ray_paper", "on_sb3", "on_torchrl", "on_tianshou", "on_rllib")
 _LINK = "two nodes of one machine, joined by a virtual link: their ratio counts, not their speed"
 _BACKENDS = (
     Backend("serial", "the plain Python loop", "on_serial"),
@@ -367,7 +369,7 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def runs(workload: str, backend: str) -> bool:
-    """Whether a workload has a module for a backend. A backend from outside may run all, and one that is gone ran them."""
+    """Whether a workload has a module for a backend. One from outside may run all, and a backend that is gone did."""
     module = BACKENDS[backend].module if backend in BACKENDS else ""
     return not module or workload_of(workload).program(module) is not None
 
@@ -396,15 +398,19 @@ def load(workload: str, backend: str) -> Any:
 
 
 def workers_of(backend: Backend, task: Any) -> int | None:
-    """The number of workers a backend runs a task on. None where every member has a worker of its own, or waits for
-    simulated work as if it had one.
+    """The number of workers a backend runs a task on: one per core, as far as there are members to place on them.
+
+    None where every member has a worker of its own, or waits for simulated work as if it had one.
     """
-    executor = backend.options.get("executor")
     if backend.module == "on_serial":
         return 1
-    if executor is None or getattr(task, "work_seconds", 0) > 0:
+    if getattr(task, "work_seconds", 0) > 0 or _has_a_worker_for_each(backend):
         return None
-    return 1 if executor == "inline" else _places(task)
+    return 1 if backend.options.get("executor") == "inline" else _places(task)
+
+
+def _has_a_worker_for_each(backend: Backend) -> bool:
+    return backend.module in ("", *_A_WORKER_FOR_EACH) or backend.options.get("vector") in ("sync", "async")
 
 
 def _places(task: Any) -> int:

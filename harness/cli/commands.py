@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.markdown import Markdown
 
 from harness.cli import listing
@@ -35,9 +34,6 @@ from harness.studies.scaling import scaling_run as scaling
 from harness.studies.study import Study
 from reactorlib.tool import standard_output
 from workloads.parameter import ParameterError
-
-# Columns of tables where there is no terminal.
-_WIDTH_ELSEWHERE = 180
 
 
 @standard_output.ended
@@ -69,17 +65,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _output() -> Console:
-    return terminal.output(_WIDTH_ELSEWHERE)
-
-
 def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
     print(listing.as_text(shutil.get_terminal_size((110, 24)).columns))
     return 0
 
 
 def _doctor(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output())
+    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, terminal.output())
 
 
 def _directory(parsed: argparse.Namespace) -> Path:
@@ -97,7 +89,7 @@ def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     found, cores = claim_run.known()
     if not parsed.names:
-        terminal.print_grid(readme_claims.table(found), _output())
+        terminal.print_grid(readme_claims.table(found), terminal.output())
         return 0
     chosen, status = claim_run.chosen(found, parsed.names), 0
     end_on_signals()
@@ -114,7 +106,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     end_on_signals()
     points, tell = grid.points_of(parsed.workload), console_of_progress().print
     rows, costs = scaling.run(Study(path, run_id, grid, points, parsed.trials, parsed.rounds, tell))
-    output = _output()
+    output = terminal.output()
     terminal.print_grid(study_tables.scaling_table(rows), output)
     output.print()
     for line in (*study_tables.message_costs(costs), study_tables.SCALING_EXPLAINED):
@@ -123,13 +115,9 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _contributed(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    found = contributed.read_all(parsed.directory)
-    points = contributed.points(found.values())
-    terminal.print_grid(contributed.table(points), _output())
+    found, points, drawn = terminal.show_contributed(parsed.directory, terminal.output())
     from harness.report import readme  # imports matplotlib
-    from harness.report.figures import contributed_figures
 
-    drawn = contributed_figures.draw(points, parsed.directory)
     for page in parsed.readme:
         readme.fill(page, {contributed.PART: partial(readme.contributions, found, points, drawn, page.parent)})
     return 0
@@ -167,7 +155,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
             readme.update(filled, summarised, drawn)
     except OSError as error:  # of results that can only be read: the answer is shown first
         unwritten = error
-    console = _output()
+    console = terminal.output()
     if parsed.full:
         console.print(Markdown(to_markdown(summarised)))
         console.print("\n")

@@ -96,6 +96,14 @@ def budget_s(text: str) -> float:
     return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[found[2]]
 
 
+def core_counts(text: str) -> list[int]:
+    """The numbers of a text such as 1,2,4, in order. Raises ArgumentTypeError."""
+    words = text.split(",")
+    if not all(word.isdecimal() and int(word) for word in words):
+        raise argparse.ArgumentTypeError(f"expected numbers of cores such as 1,2,4, got {text!r}")
+    return sorted({int(word) for word in words})
+
+
 def allowed(text: str) -> tuple[str, ...]:
     """The words of an `--allow`. Raises ArgumentTypeError."""
     words = tuple(word.strip() for word in text.split(","))
@@ -136,7 +144,8 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": at_least(int, 1),
     **dict.fromkeys(("--workload", "--backend"), outside.entered), "--seconds": at_least(float, 1, LONGEST_S),
     "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
-    "--rounds": at_least(int, 1), "--budget": budget_s, "--time-limit": at_least(float, 0.1, LONGEST_S),
+    "--rounds": at_least(int, 1), "--budget": budget_s, "--cores": core_counts,
+    "--time-limit": at_least(float, 0.1, LONGEST_S),
     "--min-effect": at_least(float, 0, 10), "--allow": allowed,
 }  # fmt: skip
 # The values that the texts of options name.

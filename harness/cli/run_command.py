@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
@@ -20,14 +21,16 @@ from harness.cli.options import DEFAULT_PRESET, LATEST, RUNS, setting
 from harness.errors import Terminated, UsageError
 from harness.grouping import grouped
 from harness.measure import forecast, progress, runner
+from harness.measure.core_limit import limited_to
 from harness.measure.measured_processes import WORKER_VARIABLES
+from harness.plan import needs
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import select
 from harness.report import contributed, terminal
 from harness.report.summary import summarise
 from harness.store import machine, run_directory
 from harness.store.run_directory import RunDirectory
-from harness.studies.scaling import scaling_run as scaling
+from harness.studies import prediction_run
 from workloads.catalogue import FREE_THREADED
 
 _SHOWN_FAILURES = 20
@@ -40,44 +43,91 @@ def console_of_progress() -> Console:
 
 def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Run what the options ask for; the exit status."""
-    selection = select(
-        parsed.preset or DEFAULT_PRESET,
-        workloads=parsed.workload,
-        backends=parsed.backend,
-        settings=[setting(text) for text in parsed.settings],
-        trials=parsed.trials,
-        seed=parsed.seed,
-        time_limit_s=parsed.time_limit,
-        budget_s=parsed.budget,
-        free_threaded=parsed.free_threaded is not None,
-    )
+    with limited_to(max(parsed.cores, default=None)):
+        selection = select(
+            parsed.preset or DEFAULT_PRESET,
+            workloads=parsed.workload,
+            backends=parsed.backend,
+            settings=[setting(text) for text in parsed.settings],
+            trials=parsed.trials,
+            seed=parsed.seed,
+            time_limit_s=parsed.time_limit,
+            budget_s=parsed.budget,
+            free_threaded=parsed.free_threaded is not None,
+        )
+        unable = list(needs.notes(selection.grid))
     console = console_of_progress()
-    for note in selection.notes:
+    for note in (*selection.notes, *unable):
         console.print(note)
     if parsed.dry_run:
         _plan(parsed, selection.grid)
         return 0
     end_on_signals()
-    with _open(parsed, arguments, selection.grid) as opened:
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{parsed.preset or DEFAULT_PRESET}"
+    if parsed.cores:
+        return _curve(parsed, arguments, replace(selection.grid, predicts=True), name, console)
+    with _open(parsed, arguments, selection.grid, name) as opened:
         if parsed.output is None:
             _point_latest(opened.path, console)
-        todo, budget_s = opened.missing(), _budget_s(parsed, opened.grid)
-        expected = forecast.here(opened.grid, RUNS)
-        console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
-        try:
-            budget_s = _predict(opened, parsed.time_limit, budget_s, console)
-            with progress.Display(console, todo, expected, budget_s) as display:
-                runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
-        except (KeyboardInterrupt, Terminated, OSError) as error:
-            command = terminal.command("run", "--output", opened.path, "--resume")
-            if isinstance(error, OSError):
-                if error.errno != errno.ENOSPC:
-                    raise
-                full = f"{opened.path}: {error.strerror}; what was measured before is kept"
-                raise UsageError(f"{full}; once there is room, complete the run: {command}") from None
-            error.add_note(f"with {_expected(opened.missing(), budget_s)} left; to complete them: {command}")
-            raise
-        return _conclude(opened, console)
+        resume = terminal.command("run", "--output", opened.path, "--resume")
+        return _measure(opened, parsed.time_limit, _budget_s(parsed, opened.grid), resume, console)
+
+
+def _curve(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid, name: str, console: Console) -> int:
+    """Run one grid on each of these numbers of cores, each in a directory of its own, and draw the speed-up by cores.
+
+    The files to contribute are in the directory above. The budget is shared out evenly.
+    """
+    directory = parsed.output or (RUNS / name if not parsed.resume else latest())
+    directory.mkdir(parents=True, exist_ok=True)
+    if parsed.output is None:
+        _point_latest(directory, console)
+    resume = terminal.command(*(word for word in arguments if word != "--resume"), "--resume")
+    budget_s, began, status = _budget_s(parsed, chosen), time.monotonic(), 0
+    try:
+        for done, count in enumerate(parsed.cores):
+            left_s = budget_s and max(0.0, budget_s - (time.monotonic() - began)) / (len(parsed.cores) - done)
+            own = directory / f"cores-{count}"
+            of_count = argparse.Namespace(**vars(parsed) | {"output": own, "resume": run_directory.holds_run(own)})
+            if of_count.resume and not parsed.resume:
+                raise UsageError(f"{own}: holds a run; complete it with --resume, or choose another --output")
+            with limited_to(count), _open(of_count, arguments, chosen, f"{name}-{count}") as opened:
+                console.print(f"on {quantity.counted(count, 'core')}:")
+                status |= _measure(opened, parsed.time_limit, left_s, resume, console, directory)
+    finally:
+        terminal.show_contributed(directory, terminal.output())
+    return status
+
+
+def _measure(
+    opened: RunDirectory,
+    time_limit_s: float | None,
+    budget_s: float | None,
+    resume: str,
+    console: Console,
+    contributions: Path | None = None,
+) -> int:
+    """Run what a directory lacks; the exit status. An interruption keeps what is done, also as a contribution.
+
+    `resume`: the command that completes it. `contributions`: see `_contribute`.
+    """
+    todo = opened.missing()
+    expected = forecast.here(opened.grid, RUNS)
+    console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
+    try:
+        budget_s = _predict(opened, time_limit_s, budget_s, console)
+        with progress.Display(console, todo, expected, budget_s) as display:
+            runner.run(opened, display, time_limit_s, runner.Budget(budget_s))
+    except (KeyboardInterrupt, Terminated, OSError) as error:
+        if isinstance(error, OSError):
+            if error.errno != errno.ENOSPC:
+                raise
+            full = f"{opened.path}: {error.strerror}; what was measured before is kept"
+            raise UsageError(f"{full}; once there is room, complete the run: {resume}") from None
+        _contribute(opened, console, contributions)
+        error.add_note(f"with {_expected(opened.missing(), budget_s)} left; to complete them: {resume}")
+        raise
+    return _conclude(opened, console, contributions)
 
 
 def _predict(opened: RunDirectory, limit_s: float | None, budget_s: float | None, console: Console) -> float | None:
@@ -85,8 +135,7 @@ def _predict(opened: RunDirectory, limit_s: float | None, budget_s: float | None
     if not opened.grid.predicts or opened.trials:
         return budget_s
     began = time.monotonic()
-    limit_s = limit_s or opened.grid.time_limit_s
-    scaling.predict_here(opened.path, opened.run_id, opened.grid.points, limit_s, console.print)
+    prediction_run.predict(opened.path, opened.run_id, opened.grid, limit_s or opened.grid.time_limit_s, console.print)
     return budget_s and max(0.0, budget_s - (time.monotonic() - began))
 
 
@@ -132,7 +181,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
     print(f"{_expected(todo, budget_s)}, at most {limit} for each thing that a trial is asked; {together}")
 
 
-def _conclude(opened: RunDirectory, console: Console) -> int:
+def _conclude(opened: RunDirectory, console: Console, contributions: Path | None) -> int:
     """Print what came out, and write what can be contributed; the exit status."""
     failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
     if failed:
@@ -141,18 +190,23 @@ def _conclude(opened: RunDirectory, console: Console) -> int:
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
             console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
     console.print(f"done; next: {terminal.command('report', opened.path)}")
-    if opened.grid.predicts:
-        try:
-            console.print(f"to contribute: {contributed.write(summarise(opened.path))}")
-        except UsageError as error:
-            console.print(f"nothing to contribute: {error}")
+    _contribute(opened, console, contributions)
     return 1 if failed else 0
 
 
-def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) -> AbstractContextManager[RunDirectory]:
+def _contribute(opened: RunDirectory, console: Console, directory: Path | None) -> None:
+    """Write the file to contribute, into this directory or the run's own, where the grid has predictions."""
+    if opened.grid.predicts:
+        try:
+            console.print(f"to contribute: {contributed.write(summarise(opened.path), directory)}")
+        except UsageError as error:
+            console.print(f"nothing to contribute: {error}")
+
+
+def _open(
+    parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid, run_id: str
+) -> AbstractContextManager[RunDirectory]:
     session = machine.describe_session(["python", "-m", "harness", *arguments], WORKER_VARIABLES)
-    preset = parsed.preset or DEFAULT_PRESET
-    run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
     if parsed.resume:
         return run_directory.reopen(*_to_resume(parsed, chosen), session)
     interpreters = {FREE_THREADED: parsed.free_threaded}

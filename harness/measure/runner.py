@@ -17,6 +17,7 @@ from harness.measure.block import AGAIN, Effort, Measured
 from harness.measure.kept import Kept
 from harness.measure.measured_processes import Subject, workload_order
 from harness.measure.progress import Display
+from harness.plan import needs
 from harness.plan.grid import Block, Point, Trial, bytes_of_round, runs_alone
 from harness.store import digests, machine
 from harness.store.recorded_turns import RecordedTurn
@@ -123,12 +124,17 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
         if subject.name in trials:
             display.trial_begins(trials[subject.name])
 
+    # A backend that cannot run here is not started. Its row says why.
+    reasons = {trial.backend: reason for trial in block if (reason := needs.why_not(trial.point, trial.backend))}
+    absent = {one.name: told for one in subjects if (told := reasons.get(one.name.removesuffix(AGAIN)))}
     found: dict[str, Measured] = {}
     parameters = block[0].point.parameters
     seed = f"{results.grid.seed} {parameters} {block[0].index}"
     place = f"{block[0].point.workload}-{hashlib.blake2b(parameters.encode(), digest_size=4).hexdigest()}"
     try:
-        found = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
+        able = [one for one in subjects if one.name not in absent]
+        found = engine.run(able, effort, seed, lambda subject: logs[subject.name], starts, kept)
+        found |= {one.name: Measured(one, f"{UNSUPPORTED}{absent[one.name]}") for one in subjects if one.name in absent}
     finally:
         for name, path in logs.items():
             failure = found[name].failure if name in found else ""

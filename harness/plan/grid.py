@@ -27,6 +27,8 @@ Scalar = int | float | str | bool
 # The most bytes of arrays in the rounds that prove a backend right, as hashing takes a second for each GiB. One round
 # runs in any case.
 _VERIFY_BYTES = 4 * 2**30
+# The time that the plain loop may take for them in a made-up environment, which has the time of its step in its name.
+_VERIFY_NS = 20_000_000_000
 # The version of a run's files. Files of another version are refused: their values mean something else.
 SCHEMA = 5
 MOST_TRIALS = 1_000  # of a point, in any sensible run
@@ -75,7 +77,8 @@ class Point:
     def verify_rounds(self) -> int:
         """Rounds of the run that proves a backend right, the same for every backend."""
         rounds: int = min(self.values["rounds"], workload_of(self.workload).verify_rounds)
-        return max(1, min(rounds, _VERIFY_BYTES // max(1, bytes_of_round(self.values))))
+        in_time = _VERIFY_NS // max(1, made_up_ns(self.values))
+        return max(1, min(rounds, in_time, _VERIFY_BYTES // max(1, bytes_of_round(self.values))))
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,18 @@ def bytes_of_round(parameters: Mapping[str, Any]) -> int:
     """The size of the arrays that a round sends one way. It is 0 if the workload lacks these parameters."""
     size: int = parameters.get("actors", 0) * parameters.get("object_bytes", 0)
     return size
+
+
+def made_up_ns(parameters: Mapping[str, Any]) -> int:
+    """The processor time of a round of made-up environments, all steps together. It is 0 of other environments."""
+    kind, _, name = str(parameters.get("env", "")).partition(":")
+    if kind != "busy":
+        return 0
+    from workloads import made_up  # imports gymnasium
+
+    steps = parameters.get("steps_per_message", 1) * parameters.get("steps", 1)
+    step_ns: int = made_up.parsed(name)[-1] * steps * parameters.get("actors", 1)
+    return step_ns
 
 
 def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:

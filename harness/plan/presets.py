@@ -19,21 +19,23 @@ from workloads.catalogue import WORKLOADS, workload_of
 # How often each point starts afresh on each backend, unless a preset has another number.
 TRIALS = 5
 # The most that an actor of Ray's holds in `results/`, where it imports torch, is 260 MiB.
-_WORKER_BYTES = 300 * 2**20
+WORKER_BYTES = 300 * 2**20
 _MEMORY_SHARE = 0.5  # of the machine's, for the workers of one backend
+# The most workers, for every preset: 1,024 actors of Ray would take longer to start than a trial may take.
+_MOST = 256
 
 
 @dataclass(frozen=True)
 class ByCores:
-    """A number of workers: `each` for every core, but at least `least`, where cores or memory are few."""
+    """A number of workers: `each` for every core, but at least `least` where cores or memory are few, at most 256."""
 
     least: int
     each: int
 
     def here(self) -> tuple[int, str]:
         """The number on this machine, and why it is less than the cores ask for; empty where it is not."""
-        wanted = max(self.least, self.each * available_cpus())
-        fitting = int(_MEMORY_SHARE * memory.total() / _WORKER_BYTES)
+        wanted = max(self.least, min(_MOST, self.each * available_cpus()))
+        fitting = int(_MEMORY_SHARE * memory.total() / WORKER_BYTES)
         count = max(self.least, min(wanted, fitting))
         return count, f"{count} workers instead of {wanted}: memory has no room for more" if count < wanted else ""
 

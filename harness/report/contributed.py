@@ -4,7 +4,7 @@ Every ratio is made from the rows of a file alone, so that anyone can make it ag
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -15,39 +15,60 @@ from harness import quantity
 from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
-from harness.report.summary import Summary, least_over_ray
+from harness.report.summary import RAY, Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
+from harness.stats import intervals
 from harness.stats.doubts import LOADED_SHARE
 from harness.stats.intervals import Estimate
 from harness.stats.point_ratios import PointRatios
+from harness.stats.reference_ceiling import is_limit
 from harness.store import contribution
-from harness.store.contribution import FORMAT, LOOP, OURS, REMEDY, ContributedMachine, Contribution, PredictionOutcome
+from harness.store.contribution import (
+    ALONE,
+    FORMAT,
+    LOOP,
+    OURS,
+    REMEDY,
+    ContributedMachine,
+    Contribution,
+    PredictionOutcome,
+)
 from harness.store.files import explained
 from harness.store.measurement_table import Measurement
+from harness.store.prediction_table import PredictionRow
 from harness.store.recorded_turns import RecordedTurns
-from harness.store.scaling_table import HERE, ScalingRow
 
 PART = "contributed"
 CAPTION = "Speed-up over the loop by cores, predicted and measured"
 EXPLAINED = explanation("contributed")
 _COLUMNS = (
-    "cores", "point", "reactors over the loop", "best Ray over the loop", "predicted", "measured / predicted", "starts",
-    "processor", "doubts",
+    "cores", "point", "reactors over the loop", "best Ray over the loop", "best compiled Ray over the loop",
+    "reference ceiling", "starts", "processor", "doubts",
 )  # fmt: skip
+_PREDICTION_COLUMNS = ("cores", "backend", "a message", "a MB", "predicted", "measured", "measured / predicted")
+_COMPILED = "compiled"
 _CLOSE = 1e-6
 _NO_TURNS = RecordedTurns(())
 
 
+# A speed-up over the loop, and the backend that it is of.
+Lead = tuple[Estimate, str]
+
+
 @dataclass(frozen=True)
 class ContributedPoint:
-    """A point of a file. `ours` and `ray`: speed-ups over the loop. `ahead`: the speed-up predicted for `ours`."""
+    """A point of a file. `ours`, `ray`, `compiled` and `ceiling` are speed-ups over the loop. `ray`: of the best that
+    Ray supports. `compiled`: of its best compiled graph. `ahead`: the speed-up predicted for reactors.
+    """
 
     file: Contribution
-    loaded: str
+    doubts: tuple[str, ...]
     name: str
     label: str
-    ours: Estimate | None
-    ray: tuple[Estimate, str] | None
+    ours: Lead | None
+    ray: Lead | None
+    compiled: Lead | None
+    ceiling: Lead | None
     ahead: float | None
 
 
@@ -56,13 +77,16 @@ def place(summary: Summary) -> Path:
     return summary.path / f"{summary.rows[0].run_id}.json"
 
 
-def write(summary: Summary) -> Path:
-    """Write the contribution of a run; its file. Raises UsageError where the run lacks something."""
+def write(summary: Summary, directory: Path | None = None) -> Path:
+    """Write the contribution of a run, or of the part that is measured; its file. Failed trials stay in it as such.
+
+    `directory`: the run's own by default. Raises UsageError where the run lacks something.
+    """
     metrics = {point.key: point.metric for point in summary.points}
     rows = [row for row in summary.rows if row.metric == metrics[row.point]]
-    ahead = [row for row in summary.scaling if (row.kind, row.workers) == (HERE, summary.cores)]
-    if any(row.is_failure for row in rows):
-        raise UsageError(f"{summary.path}: a trial failed; --resume measures it again, unless its digest differs")
+    ahead = list(summary.predictions)
+    if not rows:
+        raise UsageError(f"{summary.path}: nothing is measured yet")
     sessions = summary.machine.get("sessions") or [{}]
     commits = [one.get("commit") or "unknown" for one in sessions]
     content = {
@@ -80,17 +104,20 @@ def write(summary: Summary) -> Path:
         found = msgspec.convert(msgspec.to_builtins(content), Contribution)
     except msgspec.ValidationError as error:
         raise UsageError(f"{summary.path}: {': '.join(filter(None, explained(error)))}") from None
-    path = place(summary)
+    path = (directory or summary.path) / place(summary).name
     contribution.write(path, found)
     return path
 
 
-def _outcomes(rows: Sequence[Measurement], predictions: Sequence[ScalingRow]) -> Iterator[PredictionOutcome]:
-    ahead = {row.point: row.speedup for row in predictions}
-    for point, own in grouped(rows, lambda row: row.point).items():
-        ratio, predicted = PointRatios(own, _NO_TURNS).of(OURS, LOOP), ahead.get(point)
-        measured = ratio.value if ratio else None
-        yield PredictionOutcome(*point, predicted, measured, measured / predicted if measured and predicted else None)
+def _outcomes(rows: Sequence[Measurement], predictions: Sequence[PredictionRow]) -> Iterator[PredictionOutcome]:
+    by_point = grouped(rows, lambda row: row.point)
+    ratios = {point: PointRatios(own, _NO_TURNS) for point, own in by_point.items()}
+    for row in predictions:
+        if row.point in ratios:
+            ratio, predicted = ratios[row.point].of(row.backend, LOOP), row.speedup
+            measured = ratio.value if ratio else None
+            off = measured / predicted if measured and predicted else None
+            yield PredictionOutcome(*row.point, row.backend, predicted, measured, off)
 
 
 def read(path: Path) -> Contribution:
@@ -99,15 +126,17 @@ def read(path: Path) -> Contribution:
     own = list(_outcomes(found.measurements, found.predictions))
     for one, other in zip(found.outcomes, own, strict=False):
         if not _same(one, other):
-            raise UsageError(f"{path}: outcomes: {one.workload} is {one.off} off, by its rows {other.off}; {REMEDY}")
+            raise UsageError(
+                f"{path}: outcomes: {one.workload} {one.backend} is {one.off} off, by its rows {other.off}; {REMEDY}"
+            )
     if len(found.outcomes) != len(own):
-        raise UsageError(f"{path}: outcomes: expected {len(own)}, one for each point; {REMEDY}")
+        raise UsageError(f"{path}: outcomes: expected {len(own)}, one for each prediction; {REMEDY}")
     return found
 
 
 def _same(one: PredictionOutcome, other: PredictionOutcome) -> bool:
     pairs = ((one.predicted, other.predicted), (one.measured, other.measured), (one.off, other.off))
-    named = (one.workload, one.parameters) == (other.workload, other.parameters)
+    named = (one.workload, one.parameters, one.backend) == (other.workload, other.parameters, other.backend)
     return named and all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
 
 
@@ -123,31 +152,86 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
     """All points of these files."""
     made = []
     for one in found:
-        outside = one.outside_cores or 0.0
-        loaded = f"loaded {outside:.1f}/{one.cores} cores" if outside > LOADED_SHARE * one.cores else ""
-        labels, ahead = point_labels(one.measurements), {row.point: row.speedup for row in one.predictions}
+        labels = point_labels(one.measurements)
+        ahead = {(*row.point, row.backend): row.speedup for row in one.predictions}
         for point, own in grouped(one.measurements, lambda row: row.point).items():
             ratios, name = PointRatios(own, _NO_TURNS), f"{point[0]} {own[0].scenario}"
-            of_loop = {backend: lead for backend in ratios.trials if (lead := ratios.of(LOOP, backend))}
-            best = least_over_ray(of_loop)
-            ray = (best[0].inverse(), best[1]) if best else None
-            label, ours = f"{point[0]} {labels[point]}", ratios.of(OURS, LOOP)
-            made.append(ContributedPoint(one, loaded, name, label, ours, ray, ahead[point]))
+            of_loop = {backend: lead for backend in ratios.trials if (lead := ratios.of(backend, LOOP))}
+            rays = [backend for backend in of_loop if backend.startswith(RAY)]
+            # On one core, reactors run in one thread.
+            ours = OURS if OURS in of_loop or one.cores > 1 else ALONE
+            made.append(
+                ContributedPoint(
+                    file=one,
+                    doubts=tuple(_doubts(one, own)),
+                    name=name,
+                    label=f"{point[0]} {labels[point]}",
+                    ours=_best(of_loop, [ours]),
+                    ray=_best(of_loop, [backend for backend in rays if _COMPILED not in backend]),
+                    compiled=_best(of_loop, [backend for backend in rays if _COMPILED in backend]),
+                    ceiling=_best(of_loop, [backend for backend in of_loop if is_limit(backend)]),
+                    ahead=ahead.get((*point, ours)),
+                )
+            )
     return made
+
+
+def _best(of_loop: Mapping[str, Estimate], backends: Iterable[str]) -> Lead | None:
+    """The largest speed-up of these backends, whose interval counts that it was chosen; None without one."""
+    slowness = {name: of_loop[name].inverse() for name in backends if name in of_loop}
+    if not slowness:
+        return None
+    name = min(slowness, key=lambda backend: slowness[backend].value)
+    return intervals.least(list(slowness.values())).inverse(), name
+
+
+def _doubts(one: Contribution, own: Sequence[Measurement]) -> Iterator[str]:
+    """Doubts about a point of a file."""
+    outside, siblings = one.outside_cores or 0.0, one.machine["threads_per_core"]
+    if one.oversubscribed:
+        yield f"has {one.machine['cpu']['cores']} cores"
+    if outside > LOADED_SHARE * one.cores:
+        yield f"loaded {outside:.1f}/{one.cores} cores"
+    if siblings > 1:
+        yield f"{siblings} threads per core"
+    if failed := sum(row.is_failure for row in own):
+        yield f"{quantity.counted(failed, 'trial')} failed"
 
 
 def table(found: Sequence[ContributedPoint]) -> TextTable:
     """A row for each point of each file."""
     rows = []
     for one in found:
-        cpu, ours, ahead = one.file.machine["cpu"], one.ours, one.ahead
-        fewer = f"has {cpu['cores']} cores" if one.file.oversubscribed else ""
-        speedups = (
-            quantity.ratio(ours) if ours else NOTHING,
-            f"{quantity.ratio(one.ray[0])} ({one.ray[1]})" if one.ray else NOTHING,
-            quantity.times(ahead) if ahead else NOTHING,
-            f"{ours.value / ahead:.2f}" if ours and ahead else NOTHING,
-        )
-        starts, doubts = str(ours.count) if ours else NOTHING, ", ".join(filter(None, (fewer, one.loaded)))
-        rows.append((str(one.file.cores), one.label, *speedups, starts, cpu["model"], doubts))
+        speedups = (_told(one.ours), *(_told(lead, named=True) for lead in (one.ray, one.compiled)), _told(one.ceiling))
+        starts, model = str(one.ours[0].count) if one.ours else NOTHING, one.file.machine["cpu"]["model"]
+        rows.append((str(one.file.cores), one.label, *speedups, starts, model, ", ".join(one.doubts)))
     return TextTable("speed-up by cores", _COLUMNS, tuple(rows))
+
+
+def _told(lead: Lead | None, *, named: bool = False) -> str:
+    if lead is None:
+        return NOTHING
+    return f"{quantity.ratio(lead[0])} ({lead[1]})" if named else quantity.ratio(lead[0])
+
+
+def prediction_table(found: Iterable[Contribution]) -> TextTable:
+    """A row for each backend of each file: the costs measured before, and how far off its predictions were."""
+    rows = []
+    for one in found:
+        costs = {row.backend: row for row in one.predictions}
+        for backend, own in grouped(one.outcomes, lambda outcome: outcome.backend).items():
+            message_ns, byte_ns = costs[backend].message_ns, costs[backend].byte_ns
+            rows.append((
+                str(one.cores),
+                backend,
+                quantity.show(message_ns, "ns") if message_ns else NOTHING,
+                quantity.show(1e6 * byte_ns, "ns") if byte_ns else NOTHING,
+                _from_to((outcome.predicted for outcome in own), "x"),
+                _from_to((outcome.measured for outcome in own), "x"),
+                _from_to(outcome.off for outcome in own),
+            ))  # fmt: skip
+    return TextTable("predictions, and how far off they were", _PREDICTION_COLUMNS, tuple(rows))
+
+
+def _from_to(values: Iterable[float | None], sign: str = "") -> str:
+    return quantity.from_to((one for one in values if one), lambda value: f"{value:.2f}{sign}") or NOTHING

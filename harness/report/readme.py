@@ -234,7 +234,8 @@ def contributions(
         for path, one in found.items()
     )
     words = f"{contributed.EXPLAINED} Files: {files}. Made by `make readme`."
-    return _page(picture, markdown_table(contributed.table(points)), words)
+    tables = contributed.table(points), contributed.prediction_table(found.values())
+    return _page(picture, *map(markdown_table, tables), words)
 
 
 PARTS: dict[str, Callable[[Summary, Mapping[str, Path], Path], str]] = {

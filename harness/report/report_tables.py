@@ -13,6 +13,7 @@ from harness.stats.doubts import ENOUGH_TRIALS, MEANINGS
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.judgement import FASTER, SLOWER
 from harness.stats.reference_ceiling import CEILING
+from harness.store import machine
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
 URGENT = (FAILED, DOUBTED)
@@ -182,10 +183,11 @@ def context(summary: Summary) -> list[str]:
     described = summary.machine
     cpu, interpreter = described.get("cpu", {}), described.get("interpreter", {})
     packages = ", ".join(f"{name} {version}" for name, version in described.get("packages", {}).items())
-    cores, memory_gib = described.get("cores_allowed", "?"), described.get("memory_gib", "?")
+    cores = f"{described.get('cores_allowed', '?')} cores{machine.sharing(described)}"
+    memory_gib = described.get("memory_gib", "?")
     lines = [
         f"{summary.path}: {len(summary.rows)} rows",
-        f"{cpu.get('model', 'unknown CPU')}, {cores} cores, {memory_gib} GiB, {described.get('kernel', '?')}",
+        f"{cpu.get('model', 'unknown CPU')}, {cores}, {memory_gib} GiB, {described.get('kernel', '?')}",
         f"{interpreter.get('implementation', '?')} {interpreter.get('version', '?')}; {packages}",
     ]
     for session in described.get("sessions", [])[:1]:

@@ -23,6 +23,7 @@ from harness.stats.point_ratios import PointRatios, by_trial
 from harness.stats.reference_ceiling import CEILING
 from harness.store import digests, machine, run_directory, status
 from harness.store.measurement_table import Measurement
+from harness.store.prediction_table import PREDICTIONS, PredictionRow
 from harness.store.recorded_turns import RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
 from harness.store.trial_records import TrialRecord
@@ -99,6 +100,7 @@ class Summary:
     notes: Mapping[str, str]
     rows: tuple[Measurement, ...]
     scaling: tuple[ScalingRow, ...]
+    predictions: tuple[PredictionRow, ...]
     messages: tuple[CostRow, ...]
     noise: tuple[SelfComparison, ...]
     turns: RecordedTurns
@@ -159,6 +161,7 @@ def summarise(path: Path) -> Summary:
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
         scaling=tuple(SCALING.read(path)),
+        predictions=tuple(PREDICTIONS.read(path)),
         messages=tuple(MESSAGES.read(path)),
         noise=tuple(noise_floor.of_run(rows, turns)),
         turns=turns,

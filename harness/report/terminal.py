@@ -12,12 +12,16 @@ from rich.text import Text
 
 from harness import quantity
 from harness.report import contributed, report_tables, run_answer
+from harness.report.contributed import ContributedPoint
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import ENOUGH_TRIALS
+from harness.store.contribution import Contribution
 
 _SHOWN_DOUBTS = 2
+# Columns of tables where standard output is no terminal.
+_WIDTH_ELSEWHERE = 180
 _COLUMNS = ("against loop", "against best Ray", "ceiling", "starts", "doubts")
 
 
@@ -27,7 +31,7 @@ class _Output(Console):
         raise  # noqa: PLE0704  # within the handler of the console
 
 
-def output(width_elsewhere: int) -> Console:
+def output(width_elsewhere: int = _WIDTH_ELSEWHERE) -> Console:
     """The console for results. `width_elsewhere`: its columns where standard output is no terminal."""
     return _Output(width=None if sys.stdout.isatty() else width_elsewhere, highlight=False, markup=False)
 
@@ -56,6 +60,19 @@ def show_answer(summary: Summary, page: Path | None, console: Console) -> None:
     if page is not None:
         console.print(Text(f"Report: {page}"), soft_wrap=True)
     console.print(Text(f"Next: {_next_command(summary, found)}"), soft_wrap=True)
+
+
+def show_contributed(
+    directory: Path, console: Console
+) -> tuple[dict[Path, Contribution], list[ContributedPoint], Path | None]:
+    """Print the tables of a directory of contributions, and draw their figure; these, their points, and its file."""
+    found = contributed.read_all(directory)
+    points = contributed.points(found.values())
+    print_grid(contributed.table(points), console)
+    print_grid(contributed.prediction_table(found.values()), console)
+    from harness.report.figures import contributed_figures  # imports matplotlib
+
+    return found, points, contributed_figures.draw(points, directory)
 
 
 def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:

@@ -1,6 +1,6 @@
 """A contribution: one JSON file with a run's rows, machine, versions, and the predictions made before it.
 
-Its rows are those of `measurements.csv` and `scaling.csv`, with the same types and bounds.
+Its rows are those of `measurements.csv` and `predictions.csv`, with the same types and bounds.
 """
 
 import json
@@ -14,11 +14,11 @@ from harness.grouping import grouped
 from harness.store import digests
 from harness.store.files import read_json, write_atomically
 from harness.store.measurement_table import Measurement
+from harness.store.prediction_table import PredictionRow
 from harness.store.row import Amount, Positive, PositiveFinite, Text
-from harness.store.scaling_table import HERE, ScalingRow
 
-FORMAT = 1  # of the file
-LOOP, OURS = digests.REFERENCE_BACKEND, "reactor-processes"
+FORMAT = 2  # of the file
+LOOP, OURS, ALONE = digests.REFERENCE_BACKEND, "reactor-processes", "reactor-inline"
 REMEDY = "write it anew with `make bench PRESET=contribute`"
 
 
@@ -34,6 +34,8 @@ class ContributedMachine(TypedDict):
 
     cpu: ContributedCpu
     cores_allowed: Positive
+    threads_per_core: Positive
+    numa_nodes: Positive
     memory_gib: PositiveFinite
     kernel: Text
     interpreter: dict[str, str | bool]
@@ -42,10 +44,11 @@ class ContributedMachine(TypedDict):
 
 @dataclass(frozen=True)
 class PredictionOutcome:
-    """The speed-up of reactors over the loop at a point: predicted, measured, and the one over the other."""
+    """The speed-up of a backend over the loop at a point: predicted, measured, and the second over the first."""
 
     workload: Text
     parameters: Text
+    backend: Text
     predicted: PositiveFinite | None
     measured: PositiveFinite | None
     off: PositiveFinite | None
@@ -53,9 +56,9 @@ class PredictionOutcome:
 
 @dataclass(frozen=True)
 class Contribution:
-    """The content of a file. `measurements`: the main metric's rows. `predictions`: one for each point, for as many
-    workers as there were cores. `dirty`: whether the code had uncommitted changes. `outside_cores`: how many cores
-    other processes kept busy, the mean over trials.
+    """The content of a file. `measurements`: the main metric's rows. `predictions`: one for each point and each backend
+    but the loop. Files of early versions have those of reactors alone. `dirty`: whether the code had uncommitted
+    changes. `outside_cores`: how many cores other processes kept busy, the mean over trials.
 
     Raises ValueError where the parts do not belong together.
     """
@@ -67,7 +70,7 @@ class Contribution:
     machine: ContributedMachine
     outside_cores: Amount | None
     measurements: list[Measurement]
-    predictions: list[ScalingRow]
+    predictions: list[PredictionRow]
     outcomes: list[PredictionOutcome]
 
     def __post_init__(self) -> None:
@@ -81,13 +84,18 @@ class Contribution:
                 raise ValueError(f"measurements: {key[0]} {key[2]} has trial {key[3]} twice")
         for (workload, _, backend, trial), reason in digests.disagreements(self.measurements).items():
             raise ValueError(f"measurements: {workload} {backend} trial {trial}: {reason}")
-        ahead = grouped(self.predictions, lambda row: row.point)
+        ahead = {(*row.point, row.backend): row.cores for row in self.predictions}
+        if len(ahead) < len(self.predictions):
+            raise ValueError("predictions: one is there twice")
         for point, own in grouped(self.measurements, lambda row: row.point).items():
+            backends = {row.backend for row in own}
             for backend in (LOOP, OURS):
-                if all(row.backend != backend for row in own):
+                if backend not in backends:
                     raise ValueError(f"measurements: {' '.join(point)} lacks {backend}")
-            if [(row.kind, row.workers) for row in ahead.get(point, [])] != [(HERE, self.cores)]:
-                raise ValueError(f"predictions: expected one of {' '.join(point)} for {self.cores} workers")
+            for backend in sorted(backends - {LOOP}):
+                if ahead.get((*point, backend), None if backend == OURS else self.cores) != self.cores:
+                    expected = f"{' '.join((*point, backend))} for {self.cores} cores"
+                    raise ValueError(f"predictions: expected one of {expected}")
 
     @property
     def cores(self) -> int:

@@ -17,7 +17,7 @@ import psutil
 from harness.store import interpreter, interpreters
 from harness.store.files import read_json
 from harness.store.row import Positive
-from reactorlib.cpus import available_cpus
+from reactorlib.cpus import available_cpus, cores, numa_node
 from workloads import memory
 from workloads.ray_styles import STYLES
 
@@ -54,6 +54,8 @@ class _Description(TypedDict, total=False):
 
     cpu: _Cpu
     cores_allowed: Positive
+    threads_per_core: Positive
+    numa_nodes: Positive
     memory_gib: float
     kernel: str
     interpreter: dict[str, str | bool]
@@ -78,16 +80,25 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
         "cpu": {
             "model": next(models, platform.machine()),
             "architecture": platform.machine(),
-            "cores": os.cpu_count(),
+            "cores": psutil.cpu_count(),
             "physical_cores": psutil.cpu_count(logical=False),
         },
         "cores_allowed": available_cpus(),
+        "threads_per_core": max(map(len, cores())),
+        "numa_nodes": len({numa_node(cpu) for core in cores() for cpu in core}),
         **describe_cpus(Path("/sys/devices/system/cpu")),
         "memory_gib": round(memory.total() / 2**30, 1),
         "kernel": f"{platform.system()} {platform.release()}",
         **interpreter.describe(),
         "interpreters": {kind: interpreters.describe(kind, path) for kind, path in others.items() if kind},
     }
+
+
+def sharing(described: Mapping[str, Any]) -> str:
+    """CPUs that share a core, and NUMA nodes, in words after a number of cores; empty where there are none."""
+    threads, nodes = described.get("threads_per_core", 1), described.get("numa_nodes", 1)
+    told = f" with {threads} CPUs each" if threads > 1 else ""
+    return f"{told} on {nodes} NUMA nodes" if nodes > 1 else told
 
 
 def describe_cpus(root: Path) -> dict[str, Any]:

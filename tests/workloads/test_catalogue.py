@@ -96,7 +96,7 @@ def test_unknown_names_are_refused(workload, backend, parameters, message):
         ("reactor-processes", 1, 1, None),
         ("reactor-mpi", 24, 6, None),
         ("ray-paper", 24, None, None),
-        ("ray-pooled", 24, None, None),
+        ("ray-pooled", 24, 6, None),
         ("gymnasium-async", 24, None, None),
     ],
 )

@@ -55,7 +55,8 @@ class Processes:
     def result(self, within: Callable[[float], T]) -> T:
         """The result of a function, which waits for the seconds that it is given, and then raises TimeoutError.
 
-        It is called again until it has a result. Raises ActorDiedError when a process has ended meanwhile, and TimeoutError after five minutes.
+        It is called again until it has a result. Raises ActorDiedError when a process has ended meanwhile, and
+        TimeoutError after five minutes.
         """
         give_up = time.monotonic() + _REPLY_LIMIT_S
         while True:

@@ -1,8 +1,8 @@
 """A message between a driver and an actor: a pickle, and apart from it the large arrays in it, which are not pickled.
 
 For systems whose own pickling calls Python for every array, or copies large ones more than once. A message is pickled
-once for all who receive it. An exception of an actor is part of its reply. So an error of a system's own is never taken for
-one of the actor's.
+once for all who receive it. An exception of an actor is part of its reply. So an error of a system's own is never taken
+for one of the actor's.
 """
 
 import pickle

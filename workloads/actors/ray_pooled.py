@@ -28,7 +28,7 @@ class Packing:
         self._is_small: bool | None = None
 
     def packed(self, value: Any) -> Any:
-        """A pickle of a small value, or the value itself. Bytes are always pickled, so that no pickle is taken for one."""
+        """A pickle of a small value, or the value itself. Bytes are always pickled: no pickle is taken for a value."""
         return pickle.dumps(value, protocol=5) if self.packs(value) or isinstance(value, bytes) else value
 
     def packs(self, value: Any) -> bool:

@@ -31,15 +31,19 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     where = quantity.from_to(one.file.cores for one in shown)
     where += " core" if where == "1" else " cores"
     rays = [one.ray[0] for one in shown if one.ray]
-    other = f", the best Ray at {shared.span(rays)}" if rays else ""
+    other = f", the best supported Ray at {shared.span(rays)}" if rays else ""
     notes = [
-        shared.starts_note(one.ours for one in shown if one.ours),
+        shared.starts_note(one.ours[0] for one in shown if one.ours),
         "Several machines with one number of cores are shown by their geometric mean.",
     ]
-    if loaded := sorted({one.file.cores for one in shown if one.loaded}):
-        notes.append(f"Loaded by other processes: the machines with {', '.join(map(str, loaded))} cores.")
+    for doubt, own in sorted(
+        grouped(((told, one) for one in shown for told in one.doubts), lambda pair: pair[0]).items()
+    ):
+        where_seen = sorted({one.file.cores for _, one in own})
+        notes.append(f"{doubt[0].upper()}{doubt[1:]}: on {', '.join(map(str, where_seen))} cores.")
+    ours = shared.span([one.ours[0] for one in shown if one.ours])
     return Chart(
-        f"On {where}, reactors run at {shared.span([one.ours for one in shown if one.ours])} the loop's speed{other}",
+        f"On {where}, reactors run at {ours} the loop's speed{other}",
         "Hollow: the prediction for reactors, made before the run.",
         panels,
         tuple(notes),
@@ -50,8 +54,10 @@ def _panel(name: str, own: Sequence[ContributedPoint]) -> LinePanel | BarPanel:
     """Curves over the number of cores, or bars where all machines have as many."""
     ahead = ((one.file.cores, Estimate(one.ahead, one.ahead, one.ahead, 1)) for one in own if one.ahead)
     curves = {
-        OURS: _curve((one.file.cores, one.ours) for one in own if one.ours),
+        OURS: _curve((one.file.cores, one.ours[0]) for one in own if one.ours),
         "best-ray": _curve((one.file.cores, one.ray[0]) for one in own if one.ray),
+        "best-ray-compiled": _curve((one.file.cores, one.compiled[0]) for one in own if one.compiled),
+        "lockstep": _curve((one.file.cores, one.ceiling[0]) for one in own if one.ceiling),
         "predicted_first": _curve(ahead),
     }
     known = {series: points for series, points in curves.items() if points}

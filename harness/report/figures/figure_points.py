@@ -12,6 +12,7 @@ from harness.report import published
 from harness.report.summary import LOOP, RAY_PAPER, Cell, PointSummary, Summary, in_order
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
+from harness.store import machine
 from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
 from workloads.catalogue import WORKLOADS
 
@@ -224,4 +225,5 @@ def span(ratios: Sequence[Estimate]) -> str:
 
 def on_cores(summary: Summary) -> str:
     """Where it was measured, for a title."""
-    return f"On {quantity.counted(summary.cores, 'core')}" if summary.cores else "On all cores"
+    where = f"On {quantity.counted(summary.cores, 'core')}" if summary.cores else "On all cores"
+    return f"{where}{machine.sharing(summary.machine)}"

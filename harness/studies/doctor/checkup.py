@@ -33,6 +33,7 @@ ENOUGH_MEMORY = 4 * _GIB
 # Ray keeps objects in /tmp, on a disk, where shared memory is smaller than its store, 30 % of the memory.
 STORE_SHARE = 0.3
 WATCHED_S = 1.0
+_SHOWN_GROUPS = 4
 STEAL = 0.02
 
 
@@ -79,7 +80,8 @@ def _lines(
     cpu, interpreter = described["cpu"], described["interpreter"]
     gil = "free-threaded" if interpreter["free_threaded_build"] else "with a GIL"
     yield "The machine"
-    yield f"  {cpu['model']}, {cpu['architecture']}; {described['cores_allowed']} of {cpu['cores']} cores are allowed"
+    used = f"{described['cores_allowed']} cores{machine.sharing(described)}"
+    yield f"  {cpu['model']}, {cpu['architecture']}; {used} are used, of {cpu['cores']} CPUs"
     yield f"  {described['memory_gib']} GiB, {described['kernel']}"
     yield f"  {interpreter['implementation']} {interpreter['version']}, {gil}"
     yield f"  {', '.join(f'{name} {version}' for name, version in described['packages'].items())}"
@@ -163,5 +165,9 @@ def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterato
         yield f"CPU governor {', '.join(governors)}: clock speed follows load; expected performance"
     if described["clock_speed"]["turbo"]:
         yield "turbo is on: one busy core is faster than many"
-    if any("," in group or "-" in group for group in described["siblings"] or ()):
-        yield f"CPUs that share a core (threads {'; '.join(described['siblings'])}): two are less than twice one"
+    if shared := [group for group in described["siblings"] or () if "," in group or "-" in group]:
+        more = f"; and {len(shared) - _SHOWN_GROUPS} more" if len(shared) > _SHOWN_GROUPS else ""
+        told = "; ".join(shared[:_SHOWN_GROUPS]) + more
+        yield f"CPUs that share a core (threads {told}): two are less than twice one, and a core counts once"
+    if described.get("numa_nodes", 1) > 1:
+        yield f"cores on {described['numa_nodes']} NUMA nodes: the memory of another node is slower"

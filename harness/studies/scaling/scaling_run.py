@@ -2,12 +2,10 @@
 workers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from harness import quantity
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
@@ -121,24 +119,6 @@ def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
             told = "; ".join(f"{ask}: {failure}" for ask, failure in one.failures.items()) or "ok"
             study.tell(f"trial {trial + 1}/{study.trials} {point.workload} {point.scenario}: {told}")
     return rows, costs
-
-
-def predict_here(path: Path, run_id: str, chosen: Sequence[Point], limit_s: float, tell: Callable[[str], None]) -> None:
-    """Write the predictions for one worker per core into the run's `scaling.csv`, before anything is measured.
-
-    Predictions that are there stay. A prediction that fails is a row with its reason.
-    """
-    if (path / SCALING.file_name).exists():
-        return
-    cores = available_cpus()
-    cost, rows = _message_cost(limit_s), list[ScalingRow]()
-    for one in map(_Point, chosen):
-        one.predict(None, limit_s, cost, [cores])
-        rows += one.rows(run_id, [cores])
-        ahead = next(row for row in rows if (row.kind, row.point) == (HERE, (one.point.workload, one.point.parameters)))
-        told = ahead.status if ahead.speedup is None else f"{ahead.speedup:.2f}x"
-        tell(f"predicted for {quantity.counted(cores, 'core')}: {one.point.workload} {one.point.scenario} {told}")
-    SCALING.write(path, rows)
 
 
 def _message_cost(limit_s: float) -> MessageCost | str:

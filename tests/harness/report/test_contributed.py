@@ -1,6 +1,7 @@
 """The preset `contribute`: predicted before it is measured, one file at its end, and the page of all files."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,29 +10,27 @@ import pytest
 from harness.measure import block
 from harness.measure.measured_processes import SubjectError
 from harness.plan import presets
-from harness.prediction import WORKERS
 from harness.report import contributed, readme
 from harness.report.figures import contributed_figures
 from harness.stats.point_ratios import PointRatios
 from harness.store import machine
+from harness.store.prediction_table import PREDICTIONS
 from harness.store.recorded_turns import RecordedTurns
-from harness.store.scaling_table import HERE, PAID, PREDICTED, SCALING
-from harness.studies.scaling import scaling_run
+from harness.studies import prediction_run
 from plots.chart import BarPanel
 
-COST = {"send_ns": 3000.0, "receive_ns": 4000.0, "latency_ns": 2000.0, "byte_ns": 0.2}
+COST = [3000.0, 0.2]
 CONTRIBUTE = ("run", "--preset", "contribute", "--trials", "1", "--output", "out")
 POINTS = 4
+BACKENDS = ("reactor-inline", "reactor-processes", "ray-pooled", "ray-pooled-compiled", "lockstep")
 EFFICIENCY = 0.9  # of the predictions that are made up
 
 
 def predicted(function, arguments, _limit_s):
-    """Answers for a process that would measure a message, or trace a point."""
-    if function.endswith("messages:measured"):
-        return COST
-    free = {str(count): float(count) for count in WORKERS}
-    here = {str(count): EFFICIENCY * count for count in arguments[3]}
-    return {PREDICTED: free, PAID: free, HERE: here}
+    """Answers for a process that would fit costs, or trace a point."""
+    if function.endswith("tracing:costs"):
+        return dict.fromkeys(arguments[2], COST)
+    return {name: EFFICIENCY * workers for name, (workers, *_) in arguments[2].items()}
 
 
 @pytest.fixture
@@ -39,11 +38,10 @@ def cores(monkeypatch, made_up):
     """Fakes a number of cores; predictions and blocks are made up."""
 
     def fake(count, there=None):
-        for module in (presets, scaling_run, machine):
-            monkeypatch.setattr(module, "available_cpus", lambda: count)
+        monkeypatch.setenv("PYTHON_CPU_COUNT", str(count))
         monkeypatch.setattr(presets.memory, "total", lambda: 512 * 2**30)
-        monkeypatch.setattr(machine.os, "cpu_count", lambda: there or count)
-        monkeypatch.setattr(scaling_run, "call", predicted)
+        monkeypatch.setattr(machine.psutil, "cpu_count", lambda logical=True: there or count)
+        monkeypatch.setattr(prediction_run, "call", predicted)
 
     return fake
 
@@ -74,13 +72,19 @@ def test_a_run_writes_a_valid_file_with_predictions_for_its_cores(contribute, co
     path = contribute(count, "out", there=2)
     found = contributed.read(path)
     assert (found.cores, found.oversubscribed) == (count, True)
-    assert {(row.kind, row.workers, row.speedup) for row in found.predictions} == {(HERE, count, EFFICIENCY * count)}
+    ahead = {(row.backend, row.cores, row.message_ns, row.speedup) for row in found.predictions}
+    assert ahead == {
+        *((name, count, COST[0], EFFICIENCY * count) for name in BACKENDS[1:4]),
+        ("reactor-inline", count, 0.0, EFFICIENCY),
+        ("lockstep", count, 0.0, EFFICIENCY * count),
+    }
     assert {row.metric for row in found.measurements} == {"throughput"}
     assert {row.digest for row in found.measurements} == {"aa-bb"}
     assert {row.actors for row in found.measurements} == {max(8, 2 * count), count}
-    assert len(found.predictions) == len(found.outcomes) == POINTS
+    assert len(found.predictions) == len(found.outcomes) == POINTS * len(BACKENDS)
     # All backends were made up to be as fast as the loop.
-    assert [one.off for one in found.outcomes] == pytest.approx([1 / (EFFICIENCY * count)] * POINTS, rel=1e-4)
+    off = [one.off for one in found.outcomes if one.backend == "ray-pooled"]
+    assert off == pytest.approx([1 / (EFFICIENCY * count)] * POINTS, rel=1e-4)
     assert path.stat().st_size < 50_000
     text = path.read_text()
     assert str(Path.cwd()) not in text
@@ -96,19 +100,25 @@ def test_predictions_are_written_before_anything_is_measured_and_kept_on_resume(
     measured, seen = block.run, []
 
     def run(*arguments, **options):
-        seen.append(len(SCALING.read(Path("out"))))
-        if len(seen) == 2:
+        seen.append(len(PREDICTIONS.read(Path("out"))))
+        if len(seen) == 4:
             raise KeyboardInterrupt
         return measured(*arguments, **options)
 
     monkeypatch.setattr(block, "run", run)
     assert harness(*CONTRIBUTE).returncode == 130
-    before = Path("out", SCALING.file_name).read_bytes()
-    monkeypatch.setattr(scaling_run, "call", None)  # nothing is predicted again
+    # What was measured before the interruption can be contributed.
+    (path,) = Path("out").glob("*-contribute.json")
+    assert len({row.point for row in contributed.read(path).measurements}) == 1
+    before = Path("out", PREDICTIONS.file_name).read_bytes()
+    monkeypatch.setattr(prediction_run, "call", None)  # nothing is predicted again
     assert harness("run", "--output", "out", "--resume").returncode == 0
-    assert Path("out", SCALING.file_name).read_bytes() == before
-    assert set(seen) == {POINTS * (2 * len(WORKERS) + 1)}
-    assert len(list(Path("out").glob("*-contribute.json"))) == 1
+    assert Path("out", PREDICTIONS.file_name).read_bytes() == before
+    # Two blocks show the costs of messages.
+    assert seen[:2] == [0, 0]
+    assert set(seen[2:]) == {POINTS * len(BACKENDS)}
+    assert list(Path("out").glob("*-contribute.json")) == [path]
+    assert len({row.point for row in contributed.read(path).measurements}) == POINTS
 
 
 def test_a_prediction_that_fails_is_a_row_and_the_run_goes_on(cores, harness, monkeypatch):
@@ -117,19 +127,64 @@ def test_a_prediction_that_fails_is_a_row_and_the_run_goes_on(cores, harness, mo
     def fails(function, *_):
         raise SubjectError(f"no {function.rpartition(':')[2]} today")
 
-    monkeypatch.setattr(scaling_run, "call", fails)
+    monkeypatch.setattr(prediction_run, "call", fails)
     done = harness(*CONTRIBUTE)
     assert done.returncode == 0, done.stderr
     (path,) = Path("out").glob("*-contribute.json")
     found = contributed.read(path)
-    assert {(row.speedup, row.status) for row in found.predictions} == {(None, "no measured today")}
+    assert {(row.speedup, row.status) for row in found.predictions} == {
+        (None, "no costs today"),
+        (None, "no speed_ups today"),
+    }
     assert {one.off for one in found.outcomes} == {None}
-    assert all("-" in row for row in contributed.table(contributed.points([found])).rows)
+    assert {row[4] for row in contributed.prediction_table([found]).rows} == {"-"}
+
+
+def test_a_trial_that_fails_stays_in_the_file_as_such(cores, harness, monkeypatch):
+    cores(4)
+    measured = block.run
+
+    def run(*arguments, **options):
+        found = measured(*arguments, **options)
+        if "ray-pooled" in found and arguments[1] == block.EFFORT:
+            found["ray-pooled"].failure = "no room"
+        return found
+
+    monkeypatch.setattr(block, "run", run)
+    assert harness(*CONTRIBUTE).returncode == 1
+    (path,) = Path("out").glob("*-contribute.json")
+    found = contributed.read(path)
+    assert {row.status for row in found.measurements if row.backend == "ray-pooled"} == {"no room"}
+    assert {row[-1] for row in contributed.table(contributed.points([found])).rows} == {"1 trial failed"}
+
+
+def test_the_same_points_on_several_numbers_of_cores_in_one_command(made_up, harness, monkeypatch):
+    monkeypatch.setattr(prediction_run, "call", predicted)
+    monkeypatch.setattr(presets.memory, "total", lambda: 512 * 2**30)
+    curve = (*CONTRIBUTE[:3], "--workload", "gym_sampling", *CONTRIBUTE[3:], "--cores", "2,1,64")
+    before = os.sched_getaffinity(0)
+    done = harness(*curve)
+    assert done.returncode == 0, done.stderr
+    assert os.sched_getaffinity(0) == before
+    assert "PYTHON_CPU_COUNT" not in os.environ
+    found = list(contributed.read_all(Path("out")).values())
+    assert [one.cores for one in found] == [1, 2, 64]
+    assert len({frozenset(row.point for row in one.measurements) for one in found}) == 1
+    assert {row.actors for one in found for row in one.measurements} == {128}
+    # On one core nothing runs in parallel. More workers than cores are no machine of that size.
+    told = {row.status.partition(":")[0] for row in found[0].measurements if row.backend == "reactor-processes"}
+    assert told == {"unsupported"}
+    assert [one.oversubscribed for one in found][2]
+    assert "speed-up by cores" in done.stdout
+    assert Path("out/speed_up.svg").exists()
+    again = harness(*curve)
+    assert (again.returncode, "complete it with --resume" in again.stderr) == (2, True)
+    assert harness(*curve, "--resume").returncode == 0
 
 
 def test_a_run_that_was_measured_without_a_prediction_has_nothing_to_contribute(contribute, harness):
     path = contribute(4, "out")
-    Path("out", SCALING.file_name).unlink()
+    Path("out", PREDICTIONS.file_name).unlink()
     path.unlink()
     done = harness("run", "--output", "out", "--resume")
     assert "nothing to contribute: out: predictions: expected one of" in done.stderr
@@ -152,7 +207,9 @@ def test_the_page_has_speed_up_by_cores_of_all_files(contribute, harness):
     assert chart.title.startswith("On 4 to 64 cores, reactors run at ")
     assert len(chart.panels) == POINTS
     for panel in chart.panels:
-        assert panel.curves.keys() == {"reactor-processes", "best-ray", "predicted_first"}
+        assert panel.curves.keys() == {
+            "reactor-processes", "best-ray", "best-ray-compiled", "lockstep", "predicted_first",
+        }  # fmt: skip
         assert all(list(curve) == [4.0, 16.0, 64.0] for curve in panel.curves.values())
         assert panel.curves["predicted_first"][16.0].value == EFFICIENCY * 16
 
@@ -163,9 +220,9 @@ def test_machines_with_one_number_of_cores_are_bars_and_loaded_ones_are_marked(c
     points = contributed.points([found])
     assert {row[-1] for row in contributed.table(points).rows} == {doubt}
     chart = contributed_figures.speed_up(points)
-    assert any("Loaded" in note for note in chart.notes) == bool(doubt)
+    assert any(note.startswith("Loaded") for note in chart.notes) == bool(doubt)
     assert len(chart.panels) == POINTS
-    assert all(isinstance(panel, BarPanel) and len(panel.bars) == 3 for panel in chart.panels)
+    assert all(isinstance(panel, BarPanel) and len(panel.bars) == 5 for panel in chart.panels)
 
 
 def test_the_interval_of_the_best_ray_counts_that_it_was_chosen(contribute):
@@ -175,7 +232,12 @@ def test_the_interval_of_the_best_ray_counts_that_it_was_chosen(contribute):
         for one in found.measurements
         for trial in range(3)
     ]
-    best, name = contributed.points([replace(found, measurements=rows)])[0].ray
+    rows += [replace(one, backend="ray-peer") for one in rows if one.backend == "ray-pooled"]
+    ahead = [
+        *found.predictions,
+        *(replace(one, backend="ray-peer") for one in found.predictions if one.backend == "ray-pooled"),
+    ]
+    best, name = contributed.points([replace(found, measurements=rows, predictions=ahead)])[0].ray
     lead = PointRatios([one for one in rows if one.point == rows[0].point], RecordedTurns(())).of(name, "serial")
     assert best.low < lead.low < best.value < lead.high < best.high
 
@@ -185,10 +247,8 @@ def row(**changes):
     return lambda content: content["measurements"][0].update(changes)
 
 
-def without(backend):
-    return lambda content: content.update(measurements=[
-        one for one in content["measurements"] if one["backend"] != backend
-    ])  # fmt: skip
+def without(backend, part="measurements"):
+    return lambda content: content.update({part: [one for one in content[part] if one["backend"] != backend]})
 
 
 # A change to a file's content, and the text that refuses it.
@@ -198,12 +258,17 @@ FAULTS = {
     "digest": (lambda of: of["measurements"][1].update(digest="other"), "trial 0: digest differs"),
     "twice": (lambda of: of["measurements"].append(of["measurements"][0]), "gym_sampling serial has trial 0 twice"),
     "backend": (without("reactor-processes"), " lacks reactor-processes"),
-    "prediction": (lambda of: of["predictions"].pop(), "predictions: expected one of q_learning"),
-    "workers": (lambda of: of["predictions"][0].update(workers=5), "predictions: expected one of gym_sampling"),
+    "prediction": (without("reactor-processes", "predictions"), "predictions: expected one of gym_sampling"),
+    "prediction of another": (lambda of: of["predictions"].pop(), "outcomes: expected 19, one for each prediction"),
+    "cores of one": (lambda of: of["predictions"][0].update(cores=5), "predictions: expected one of gym_sampling"),
+    "predicted twice": (lambda of: of["predictions"].append(of["predictions"][0]), "predictions: one is there twice"),
     "cores": (lambda of: of["machine"].pop("cores_allowed"), "machine: object missing required field cores_allowed"),
-    "format": (lambda of: of.update(format=2), "format: expected int <= 1"),
-    "off": (lambda of: of["outcomes"][0].update(off=1.0), "outcomes: gym_sampling is 1.0 off, by its rows 0.2"),
-    "outcomes": (lambda of: of["outcomes"].pop(), "outcomes: expected 4, one for each point"),
+    "format": (lambda of: of.update(format=3), "format: expected int <= 2"),
+    "off": (
+        lambda of: of["outcomes"][0].update(off=1.0),
+        "outcomes: gym_sampling reactor-inline is 1.0 off, by its rows 1.1",
+    ),
+    "outcomes": (lambda of: of["outcomes"].pop(), "outcomes: expected 20, one for each prediction"),
     "rows": (lambda of: of.update(measurements=[]), "measurements: expected at least one row"),
 }
 

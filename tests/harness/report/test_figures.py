@@ -178,7 +178,7 @@ def test_that_no_ray_gains_is_shown_of_all_at_once(rays, told):
     lead = intervals.mean([0.92, 0.94, 0.96])
     cells = [SimpleNamespace(backend=f"ray-{number}", speedups={"serial": lead}) for number in range(rays)]
     points = {1e6: SimpleNamespace(cells=cells, parameters={})}
-    assert told in sampling_figures._gains(SimpleNamespace(cores=2), points)
+    assert told in sampling_figures._gains(SimpleNamespace(cores=2, machine={}), points)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_advice_is_bars_with_the_part_that_is_stepping():
 
 
 def test_every_backend_of_the_catalogue_has_a_look_of_its_own():
-    further = {*PREDICTIONS, "predicted_first", "best-ray", "published-ray", "published-lf"}
+    further = {*PREDICTIONS, "predicted_first", "best-ray", "best-ray-compiled", "published-ray", "published-lf"}
     assert style.LOOKS.keys() - further == {name for name in BACKENDS_TO_RUN if not name.endswith("-nogil")}
     looks = [look for name, look in style.LOOKS.items() if name not in further]
     assert len({look.color for look in looks}) == len({look.marker for look in looks}) == len(looks)

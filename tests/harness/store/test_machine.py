@@ -97,3 +97,9 @@ def test_what_sets_the_clock_and_what_shares_a_core_is_told_if_known(cpus, descr
     unknown = {"clock_speed": {"governors": None, "turbo": None}, "siblings": None}
     assert machine.describe_cpus(cpus / "nowhere") == unknown
     assert unknown.keys() <= described.keys()
+
+
+def test_processors_that_share_a_core_and_numa_nodes_are_named():
+    assert machine.sharing({}) == machine.sharing({"threads_per_core": 1, "numa_nodes": 1}) == ""
+    assert machine.sharing({"threads_per_core": 2, "numa_nodes": 1}) == " with 2 CPUs each"
+    assert machine.sharing({"threads_per_core": 2, "numa_nodes": 2}) == " with 2 CPUs each on 2 NUMA nodes"
