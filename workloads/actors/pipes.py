@@ -17,6 +17,8 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
 
+import psutil
+
 from reactorlib.executors.library_threads import limit
 from workloads import ray_tensors
 from workloads.actors.channel import Channel, Outbox
@@ -46,9 +48,9 @@ class System(ActorSystem):
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
-        # A fork takes milliseconds, but a lock that another thread holds would stay locked. A new interpreter imports
-        # everything again. A server that forks would stay when the run has ended.
-        method = "fork" if threading.active_count() == 1 else "spawn"
+        # A fork takes milliseconds, but a lock that another thread holds would stay locked: next to threads of Ray, an
+        # actor may hang. A new interpreter imports everything again. A server that forks would stay after the run.
+        method = "fork" if psutil.Process().num_threads() == 1 else "spawn"
         context: Any = multiprocessing.get_context(method)
         ours: list[socket.socket] = []
         for own in arguments:

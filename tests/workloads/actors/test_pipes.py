@@ -1,8 +1,8 @@
 """What the contract of actor systems leaves open: the processes of `pipes`, and faults of values and calls."""
 
+import os
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -14,6 +14,7 @@ from tests.workloads.actors.echo import Echo, EchoError
 from workloads.actors import pipes
 from workloads.actors.system import ActorDiedError
 from workloads.probe import Probe
+from workloads.ray_styles import THREAD_LIMITS
 
 
 @pytest.fixture
@@ -105,20 +106,19 @@ def test_a_dead_actor_is_noticed_whose_connection_another_process_keeps(system, 
     (tmp_path / "end").touch()
 
 
-def test_next_to_other_threads_processes_are_not_forked():
-    over = threading.Event()
-    thread = threading.Thread(target=over.wait, args=(60,))
-    thread.start()
-    try:
-        with pipes.System(Probe(1, 0, False)) as system:
-            system.start(Echo, [(0,)])
-            system.await_actors(lambda: 0)
-            with pytest.raises(EchoError):
-                system.send("fail", 0)()
-            assert system.send("doubled", np.ones(100_000))()[0].sum() == 200_000
-    finally:
-        over.set()
-        thread.join()
+@pytest.mark.parametrize(("threads", "method"), [(1, "fork"), (2, "spawn")])
+def test_only_a_process_with_one_thread_is_forked(threads, method, monkeypatch):
+    monkeypatch.setattr(pipes.psutil.Process, "num_threads", lambda _: threads)
+    asked = []
+    context = pipes.multiprocessing.get_context
+    monkeypatch.setattr(pipes.multiprocessing, "get_context", lambda name: asked.append(name) or context(name))
+    with pipes.System(Probe(1, 0, False)) as system:
+        system.start(Echo, [(0,), (1,)])
+        system.await_actors(lambda: 0)
+        assert system.send("doubled", np.ones(100_000))()[1].sum() == 200_000
+        with pytest.raises(EchoError):
+            system.send("fail", 0)()
+    assert asked == [method]
 
 
 KILLED = """
@@ -138,7 +138,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_the_actors_of_a_killed_driver_end_also_in_the_midst_of_a_call():
     script = [sys.executable, "-c", KILLED]
-    done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    environment = os.environ | THREAD_LIMITS  # so that it has one thread, and forks
+    done = subprocess.run(script, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 3
     give_up = time.monotonic() + 10
