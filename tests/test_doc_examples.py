@@ -33,6 +33,7 @@ def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
         pytest.importorskip(needed, exc_type=ImportError)
     for folder in ("examples", "results"):  # read from the root of the repository, as readers do
         (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "random_walk").symlink_to(ROOT / "examples" / "suite" / "random_walk")  # of a user's folder
     (tmp_path / "example.py").write_text(example)
     done = execute([sys.executable, "example.py"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr

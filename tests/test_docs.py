@@ -97,6 +97,7 @@ def test_the_harness_plans_the_runs(command, tmp_path, monkeypatch):
     of_the_reader = tmp_path / "path" / "to" / "file.py"
     of_the_reader.parent.mkdir(parents=True)
     of_the_reader.write_text("from gymnasium.envs.classic_control import CartPoleEnv as make_env")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     assert main([*shlex.split(command.removeprefix(HARNESS)), "--dry-run"]) == 0
 

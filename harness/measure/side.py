@@ -168,7 +168,7 @@ def _named(path: str) -> Any:
 def run_workload(order: Mapping[str, Any], channel: Channel) -> None:
     """Run a workload in turns, on the interpreter that its backend is for. Raises what it raises."""
     workload, backend = order["workload"], order["backend"]
-    if order["outside"]:
+    if order.get("outside"):
         from workloads import outside  # an older tree has none
 
         outside.PLACES.update(order["outside"])

@@ -64,7 +64,7 @@ class System(ActorSystem):
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
-        with dask.config.set(_SETTINGS):
+        with dask.config.set({**_SETTINGS, "temporary-directory": self._directory.name}):
             self._cluster = LocalCluster(
                 n_workers=len(arguments),
                 threads_per_worker=1,
