@@ -75,7 +75,7 @@ $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|crossover|vectors|threads|nodes|paper|contribute (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|crossover|vectors|threads|nodes|actors|paper|contribute (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo '       BUDGET=360 limits the time in seconds, CORES=1,2,4 runs on each of these numbers of cores'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch,'
@@ -101,7 +101,7 @@ bench: $(MEASURES) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw it
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(results)) \
 	  $(if $(BUDGET),--budget $(call quoted,$(budget))) $(if $(CORES),--cores $(call quoted,$(CORES))) \
 	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) \
-	  $(if $(RESULTS),$$(find $(results) -maxdepth 2 -name measurements.csv 2>/dev/null | grep -q . && echo --resume)) || status=$$?; \
+	  $(if $(RESULTS),$$(find $(results) -maxdepth 2 -name grid.json 2>/dev/null | grep -q . && echo --resume)) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(if $(CORES),exit $$status,$(HARNESS) report $(results) && exit $$status)
 

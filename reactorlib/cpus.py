@@ -12,20 +12,24 @@ from pathlib import Path
 GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
 TOPOLOGY = Path("/sys/devices/system/cpu")
-# Of Python 3.13: a number of CPUs to count on, whatever there are.
+# Python 3.13 reads this variable as the number of CPUs.
 COUNT_VARIABLE = "PYTHON_CPU_COUNT"
 
 
 def available_cpus() -> int:
-    """The number of workers that can really run at the same time, which is the default of all executors.
-
-    It is the number of cores in the affinity of this process, each counted once however many hardware threads it has.
-    The least quota of its control groups limits it. A single core with several threads counts as two. The variable
-    PYTHON_CPU_COUNT replaces all this by a number.
-    """
+    """The default number of workers of all executors: `usable_cpus`, or the variable PYTHON_CPU_COUNT in its place."""
     with suppress(ValueError):
         if (told := int(os.environ.get(COUNT_VARIABLE, ""))) > 0:
             return told
+    return usable_cpus()
+
+
+def usable_cpus() -> int:
+    """The number of workers that can really run at the same time.
+
+    It is the number of cores in the affinity of this process, each counted once however many hardware threads it has.
+    The least quota of its control groups limits it. A single core with several threads counts as two.
+    """
     found = cores()
     count = len(found) if len(found) > 1 else min(2, len(found[0]))
     quota = quota_cpus()
@@ -53,10 +57,10 @@ def _by_core(cpus: frozenset[int], topology: Path) -> tuple[tuple[int, ...], ...
     """Reads a file for each CPU, which takes milliseconds where there are hundreds."""
     found: dict[tuple[int, str], list[int]] = {}
     for cpu in sorted(cpus):
-        shared = str(cpu)
-        with suppress(OSError):
-            shared = (topology / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text("utf-8").strip()
-        found.setdefault((numa_node(cpu), shared), []).append(cpu)
+        siblings = ""
+        with suppress(OSError, ValueError):
+            siblings = (topology / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text("utf-8").strip()
+        found.setdefault((numa_node(cpu), siblings or str(cpu)), []).append(cpu)
     return tuple(tuple(own) for (_, _), own in sorted(found.items(), key=lambda item: (item[0][0], item[1])))
 
 
@@ -66,7 +70,7 @@ def quota_cpus() -> int | None:
     for words in limits("cpu", ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
         with suppress(ValueError):  # "max"
             quota, period = map(int, words)
-            if quota > 0:
+            if quota > 0 and period > 0:
                 quotas.append(-(-quota // period))
     return min(quotas, default=None)
 

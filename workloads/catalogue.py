@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -338,6 +339,8 @@ BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name not in ("r
 
 def workload_of(name: str) -> Workload:
     """A workload of the suite, or from outside (see `outside.PLACES`), by its name. Raises ParameterError."""
+    if name in outside.PLACES and name in WORKLOADS and WORKLOADS[name].module == f"workloads.{name}":
+        raise ParameterError(f"workload: {name} is one of the suite; give the folder another name")
     if name not in WORKLOADS and name in outside.PLACES:
         folder = Path(outside.PLACES[name])
         try:
@@ -370,6 +373,8 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 
 def runs(workload: str, backend: str) -> bool:
     """Whether a workload has a module for a backend. One from outside may run all, and a backend that is gone did."""
+    with suppress(ParameterError):  # it is gone
+        backend_of(backend)
     module = BACKENDS[backend].module if backend in BACKENDS else ""
     return not module or workload_of(workload).program(module) is not None
 

@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -16,15 +17,27 @@ PLACES: dict[str, str] = {}
 def entered(text: str) -> str:
     """The name of what a command line names by a path, which is entered in PLACES. Other words stay as they are.
 
-    Two things of one name can't take part in one run: the one that is named last is meant by both.
+    Raises ParameterError where another path has the same name.
     """
     path, colon, inner = text.rpartition(":")
     if not (path.endswith(".py") or (os.sep in text and not colon)):
         return text
-    place = Path(path or inner).resolve()
-    name = f"{place.name}:{inner}" if colon else place.name
-    PLACES[name] = f"{place}:{inner}" if colon else str(place)
+    found = Path(path or inner).resolve()
+    name, place = (f"{found.name}:{inner}", f"{found}:{inner}") if colon else (found.name, str(found))
+    if PLACES.setdefault(name, place) != place:
+        raise ParameterError(f"{text}: {PLACES[name]} has the same name; rename one of the two")
     return name
+
+
+def reach(places: Mapping[str, str]) -> None:
+    """Enter these places, and let processes that start later import what is there."""
+    PLACES.update(places)
+    for place in places.values():
+        beside = str(Path(place).parent)
+        if beside not in sys.path:
+            sys.path.append(beside)
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), beside)))
+    importlib.invalidate_caches()
 
 
 def module(path: Path) -> ModuleType:
@@ -35,11 +48,7 @@ def module(path: Path) -> ModuleType:
     """
     if not path.exists():
         raise ParameterError(f"{path}: there is no such file or folder")
-    beside = str(path.parent)
-    if beside not in sys.path:
-        sys.path.append(beside)
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), beside)))
-        importlib.invalidate_caches()
+    reach(PLACES)
     found = importlib.util.find_spec(path.stem)
     places = [] if found is None else [found.origin, *(found.submodule_search_locations or ())]
     if str(path) not in places:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
-from workloads.actors.system import ActorDiedError, ActorSystem, Replies
+from workloads.actors.system import REPLY_LIMIT_S, ActorDiedError, ActorSystem, Replies
 from workloads.garbage import freeze
 
-LONGEST_S = 300.0
+SPAWN = get_context("spawn")  # no process is forked beside the threads of other pools
 actors: list[Any] = []
 
 
@@ -29,7 +30,7 @@ def call(method: str, *arguments: Any) -> Any:
 def replies(coming: list[Future[Any]]) -> list[Any]:
     """Wait for all replies, in order."""
     try:
-        return [one.result(LONGEST_S) for one in coming]
+        return [one.result(REPLY_LIMIT_S) for one in coming]
     except BrokenProcessPool as error:
         raise ActorDiedError("the process of an actor ended") from error
 
@@ -37,9 +38,11 @@ def replies(coming: list[Future[Any]]) -> list[Any]:
 class System(ActorSystem):
     """Actors in processes of concurrent.futures."""
 
+    pools: Sequence[ProcessPoolExecutor] = ()
+
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
-        self.pools = [ProcessPoolExecutor(1, initializer=make, initargs=(actor_class, own)) for own in arguments]
+        self.pools = [ProcessPoolExecutor(1, SPAWN, initializer=make, initargs=(actor_class, own)) for own in arguments]
         self.started = [pool.submit(freeze) for pool in self.pools]
 
     def await_actors(self, largest_bytes: Callable[[], int]) -> None:

@@ -19,6 +19,7 @@ from harness.studies.doctor import probes
 from reactorlib.errors import meant
 from workloads import outside
 from workloads.catalogue import BACKENDS, WORKLOADS
+from workloads.parameter import ParameterError
 
 RUNS = Path("results/runs")
 LATEST = Path("results/latest")
@@ -135,6 +136,14 @@ class OrPath:
         return name in self._names or name in outside.PLACES
 
 
+def entered(text: str) -> str:
+    """The name of what is meant by a path, or the word itself: see `outside.entered`."""
+    try:
+        return outside.entered(text)
+    except ParameterError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 _FORMS = ("--full", "--json", "--export")
 _CHOICES: dict[str, Any] = {
     "--preset": PRESETS, "--workload": OrPath(WORKLOADS), "--backend": OrPath(BACKENDS), "--export": EXPORTS,
@@ -142,7 +151,7 @@ _CHOICES: dict[str, Any] = {
 }  # fmt: skip
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(("directory", "base", "new", "--output", "--readme"), Path), "--actors": at_least(int, 1),
-    **dict.fromkeys(("--workload", "--backend"), outside.entered), "--seconds": at_least(float, 1, LONGEST_S),
+    **dict.fromkeys(("--workload", "--backend"), entered), "--seconds": at_least(float, 1, LONGEST_S),
     "--seed": at_least(int, 0), "--trials": at_least(int, 1, MOST_TRIALS), "--starts": at_least(int, 3),
     "--rounds": at_least(int, 1), "--budget": budget_s, "--cores": core_counts,
     "--time-limit": at_least(float, 0.1, LONGEST_S),

@@ -1,6 +1,7 @@
 """The command `run`: its plan, its progress and its end."""
 
 import argparse
+import contextlib
 import errno
 import itertools
 import math
@@ -94,8 +95,11 @@ def _curve(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid, n
             with limited_to(count), _open(of_count, arguments, chosen, f"{name}-{count}") as opened:
                 console.print(f"on {quantity.counted(count, 'core')}:")
                 status |= _measure(opened, parsed.time_limit, left_s, resume, console, directory)
-    finally:
-        terminal.show_contributed(directory, terminal.output())
+    except (KeyboardInterrupt, Terminated):
+        with contextlib.suppress(UsageError):  # of a file that is not ours
+            terminal.show_contributed(directory, terminal.output())
+        raise
+    terminal.show_contributed(directory, terminal.output())
     return status
 
 
@@ -145,11 +149,11 @@ def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
 
 
 def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
-    return f"{'at most ' if budget_s and todo else ''}{quantity.counted(len(todo), 'trial')}"
+    return f"{'at most ' if budget_s is not None and todo else ''}{quantity.counted(len(todo), 'trial')}"
 
 
 def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
-    seconds = min(durations.seconds(todo), budget_s or math.inf)
+    seconds = min(durations.seconds(todo), math.inf if budget_s is None else budget_s)
     return f"together about {quantity.duration_s(seconds)} ({durations.source})"
 
 

@@ -118,7 +118,10 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     pythons = {trial: results.interpreters[backend_of(trial.backend).interpreter] for trial in block}
     subjects = [subject_of(trial, python=python) for trial, python in pythons.items()]
     subjects += [subject_of(trial, True, python) for trial, python in pythons.items() if trial.backend in again]
-    logs = {one.name: results.logs / f"{one.name.replace(' ', '-')}-{block[0].index}.log" for one in subjects}
+    logs = {
+        one.name: results.logs / f"{one.name.replace(' ', '-').replace(':', '-')}-{block[0].index}.log"
+        for one in subjects
+    }
 
     def starts(subject: Subject) -> None:
         if subject.name in trials:

@@ -171,7 +171,7 @@ def run_workload(order: Mapping[str, Any], channel: Channel) -> None:
     if order.get("outside"):
         from workloads import outside  # an older tree has none
 
-        outside.PLACES.update(order["outside"])
+        outside.reach(order["outside"])
     # An older tree knows no interpreter but the suite's.
     interpreter = getattr(catalogue.BACKENDS.get(backend), "interpreter", "")
     without_gil = interpreter == getattr(catalogue, "FREE_THREADED", None)

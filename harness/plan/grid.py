@@ -184,7 +184,8 @@ class Grid:
         if description["schema"] != SCHEMA:
             raise ParameterError(f"schema {description['schema']}, where this version reads {SCHEMA}")
         names = tuple(description["backends"])
-        outside.PLACES.update(description.get("outside", {}))
+        for name, place in description.get("outside", {}).items():
+            outside.PLACES.setdefault(name, place)  # the command line knows better
         points = []
         for one in description["points"]:
             # Parameters that its version did not have are left out, as in its rows.

@@ -7,7 +7,7 @@ from harness.plan.presets import WORKER_BYTES
 from workloads import memory
 from workloads.catalogue import BACKENDS, workers_of
 
-# So many times a round's arrays are in memory at once: of reactors, and of other backends, as in `results/reference`.
+# The number of copies of a round's arrays in memory: of reactors, and of other backends, as in `results/reference`.
 _COPIES_OF_REACTORS, _COPIES = 2.1, 1.1
 # The part of the memory that a backend may need.
 _SHARE = 0.85
@@ -29,8 +29,7 @@ def bytes_of(point: Point, backend: str) -> int:
 def why_not(point: Point, backend: str) -> str:
     """Why a backend cannot run at a point on this machine, empty where it can."""
     one = BACKENDS[backend]
-    in_one_thread = one.module == "on_serial" or one.options.get("executor") == "inline"
-    if one.role == "main" and not in_one_thread and workers(point, backend) == 1:
+    if one.options.get("executor", "inline") != "inline" and workers(point, backend) == 1:
         return _ONE_WORKER
     needed, total = bytes_of(point, backend), memory.total()
     if needed > _SHARE * total:

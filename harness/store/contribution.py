@@ -6,7 +6,7 @@ Its rows are those of `measurements.csv` and `predictions.csv`, with the same ty
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 import msgspec
 
@@ -34,6 +34,7 @@ class ContributedMachine(TypedDict):
 
     cpu: ContributedCpu
     cores_allowed: Positive
+    cores_usable: NotRequired[Positive]
     threads_per_core: Positive
     numa_nodes: Positive
     memory_gib: PositiveFinite
@@ -104,7 +105,7 @@ class Contribution:
     @property
     def oversubscribed(self) -> bool:
         """Whether the machine has fewer cores than the run was given."""
-        return self.cores > (self.machine["cpu"]["cores"] or self.cores)
+        return self.cores > self.machine.get("cores_usable", self.cores)
 
 
 def read(path: Path) -> Contribution:

@@ -17,7 +17,7 @@ import psutil
 from harness.store import interpreter, interpreters
 from harness.store.files import read_json
 from harness.store.row import Positive
-from reactorlib.cpus import available_cpus, cores, numa_node
+from reactorlib.cpus import available_cpus, cores, numa_node, usable_cpus
 from workloads import memory
 from workloads.ray_styles import STYLES
 
@@ -54,6 +54,7 @@ class _Description(TypedDict, total=False):
 
     cpu: _Cpu
     cores_allowed: Positive
+    cores_usable: Positive
     threads_per_core: Positive
     numa_nodes: Positive
     memory_gib: float
@@ -84,6 +85,7 @@ def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]
             "physical_cores": psutil.cpu_count(logical=False),
         },
         "cores_allowed": available_cpus(),
+        "cores_usable": usable_cpus(),
         "threads_per_core": max(map(len, cores())),
         "numa_nodes": len({numa_node(cpu) for core in cores() for cpu in core}),
         **describe_cpus(Path("/sys/devices/system/cpu")),

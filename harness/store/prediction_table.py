@@ -10,8 +10,9 @@ from harness.store.table import Table
 class PredictionRow(OfPoint):
     """A prediction. The fields are the columns, in their order.
 
-    `cores`: for so many. `message_ns`, `byte_ns`: the cost of a message and of a byte on this backend, as measured on
-    this machine before. `speedup`: over the plain loop. `status`: `ok`, or in one line why there is no prediction.
+    `cores`: the number of cores it is for. `message_ns`, `byte_ns`: the cost of a message and of a byte on this
+    backend, as measured on this machine before. `speedup`: over the plain loop. `status`: `ok`, or in one line why
+    there is no prediction.
     """
 
     run_id: Text

@@ -19,11 +19,12 @@ from harness.measure.measured_processes import SubjectError, call
 from harness.measure.runner import subject_of
 from harness.plan import needs
 from harness.plan.grid import Grid, Point, Trial, backends_of, canonical
+from harness.plan.presets import ByCores
 from harness.stats.reference_ceiling import is_limit
 from harness.store.digests import REFERENCE_BACKEND as LOOP
 from harness.store.prediction_table import PREDICTIONS, PredictionRow
 from harness.store.status import OK, UNSUPPORTED
-from reactorlib.cpus import available_cpus, cores
+from reactorlib.cpus import available_cpus, usable_cpus
 from workloads.catalogue import BACKENDS, make_task
 
 # The environments whose rounds show the costs: the second one's observations are large.
@@ -68,7 +69,7 @@ def _row(run_id: str, point: Point, backend: str, costs: Costs, speed_up: float 
 
 
 def _calibration_points() -> list[Point]:
-    values = {"actors": max(_FEWEST, 2 * available_cpus()), "rounds": _ROUNDS, "warmup_rounds": _WARM_UP}
+    values = {"actors": ByCores(_FEWEST, 2).here()[0], "rounds": _ROUNDS, "warmup_rounds": _WARM_UP}
     tasks = (make_task(_WORKLOAD, {**values, "env": env}) for env in _ENVIRONMENTS)
     return [Point(_WORKLOAD, canonical(task), 1) for task in tasks]
 
@@ -96,7 +97,7 @@ def _costs(grid: Grid, limit_s: float) -> dict[str, Costs]:
         else:
             speed_ups[name] = [one for one in told if not isinstance(one, str)]
     workers = {name: needs.workers(points[0], name) for name in speed_ups}
-    arguments = [_WORKLOAD, [point.values for point in points], speed_ups, workers, len(cores())]
+    arguments = [_WORKLOAD, [point.values for point in points], speed_ups, workers, usable_cpus()]
     try:
         fitted = call(f"{_TRACING}:costs", arguments, limit_s) if speed_ups else {}
     except SubjectError as error:
@@ -120,7 +121,7 @@ def _speed_ups(point: Point, known: dict[str, Costs], limit_s: float) -> dict[st
     told: dict[str, Any] = {name: costs for name, costs in known.items() if isinstance(costs, str)}
     asked = {name: (needs.workers(point, name), *costs) for name, costs in known.items() if not isinstance(costs, str)}
     try:
-        told |= call(f"{_TRACING}:speed_ups", [point.workload, point.values, asked, len(cores())], limit_s)
+        told |= call(f"{_TRACING}:speed_ups", [point.workload, point.values, asked, usable_cpus()], limit_s)
     except SubjectError as error:
         told |= dict.fromkeys(asked, str(error))
     return told

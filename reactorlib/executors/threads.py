@@ -11,7 +11,7 @@ from itertools import permutations
 from time import monotonic
 from typing import Any
 
-from reactorlib.cpus import available_cpus, gil_enabled
+from reactorlib.cpus import gil_enabled, usable_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
@@ -31,7 +31,7 @@ class Threads(Distributed):
 
     def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
         workers = range(partition.workers)
-        spins = not gil_enabled() and available_cpus() >= partition.workers
+        spins = not gil_enabled() and usable_cpus() >= partition.workers
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
         self.mail = {(one, other): Mailbox(spinners[other]) for one, other in permutations(workers, 2)}
         self.over = False  # threads leave at once

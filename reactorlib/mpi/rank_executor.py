@@ -10,7 +10,7 @@ from struct import Struct
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
 
-from reactorlib.cpus import available_cpus
+from reactorlib.cpus import usable_cpus
 from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.distributed import LONGEST_END_S, LOOK_TAGS, Distributed
 from reactorlib.executors.executor import handling
@@ -38,7 +38,7 @@ LOOK_S = 0.005  # between two looks for ranks that have left
 def _transport(ranks: Ranks, workers: int, check: Callable[[], None]) -> MPITransport:
     """This rank's end. It spins where every rank of this host has a processor."""
     here = [rank for rank in range(workers) if ranks.hosts[rank] == ranks.hosts[ranks.rank]]
-    spin_ns = SPIN_NS if len(here) <= available_cpus() else 0
+    spin_ns = SPIN_NS if len(here) <= usable_cpus() else 0
     neighbours = [ranks.processes[rank] for rank in here if rank != ranks.rank]
     return MPITransport(ranks.comm, workers, ranks.runs, check, spin_ns, neighbours)
 

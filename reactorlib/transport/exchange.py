@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reactorlib.cpus import available_cpus
+from reactorlib.cpus import usable_cpus
 from reactorlib.transport.arena import LINE, Arena, Lender
 from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
@@ -29,7 +29,7 @@ class Exchange:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
         self.fenced = not keeps_store_order() if fenced is None else fenced
-        self.spin_ns = SPIN_NS if workers <= available_cpus() else 0
+        self.spin_ns = SPIN_NS if workers <= usable_cpus() else 0
         self.memory = self._make_memory()
         self.memory.fund(0, self.rings)
         self.bells: list[Bell] = []

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import weakref
+from contextlib import suppress
 
 from workloads.actors.message import LARGEST_INLINE_BYTES, Parts
 
@@ -80,7 +81,7 @@ class Channel:
         """
         size = self._socket.recv_into(self._buffer)
         if size and self._buffer[1] == _MEMORY:
-            _, (descriptor,), *_ = socket.recv_fds(self._socket, 1, 1)
+            descriptor = self._receive_descriptor()
             with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, which this closes
                 self._mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             size = self._socket.recv_into(self._buffer)
@@ -88,6 +89,13 @@ class Channel:
             raise ConnectionResetError("the other end is closed")
         note, content = bool(self._buffer[0]), self._received[2:size]
         return ([content] if self._buffer[1] == _INLINE else self._parts(*struct.unpack("q", content))), note
+
+    def _receive_descriptor(self) -> int:
+        """Wait for the packet with a descriptor, whose notice is taken: its sender may be stopped between the two."""
+        while True:
+            with suppress(BlockingIOError):
+                _, (descriptor,), *_ = socket.recv_fds(self._socket, 1, 1)
+                return descriptor
 
     def _parts(self, count: int) -> Parts:
         parts, at = [], _room(8 * count)

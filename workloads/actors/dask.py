@@ -4,6 +4,7 @@ Dask keeps no order among calls in flight to the same actor. So each call waits 
 """
 
 import logging
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,6 +18,9 @@ from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 from workloads.ray_styles import THREAD_LIMITS
 
+# A thread of its own for messages of more than 10 MiB makes them slower. Dask reads this when it is imported, also in
+# its workers.
+os.environ["DASK_DISTRIBUTED__COMM__OFFLOAD"] = "False"
 try:
     import dask
     from distributed import Client, LocalCluster
@@ -27,7 +31,7 @@ _START_LIMIT_S = 60
 _ENDING_LIMIT_S = 30
 _SETTINGS = {
     "distributed.nanny.pre-spawn-environ": THREAD_LIMITS,
-    "distributed.comm.offload": False,  # a thread of its own for messages of more than 10 MiB makes them slower
+    "distributed.scheduler.worker-ttl": None,  # a run's processes may be stopped between its turns
     "distributed.worker.profile.enabled": False,
 }
 

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from workloads import ray_tensors
 from workloads.actors.message import Parts, outcome, value_of
-from workloads.actors.system import ActorDiedError
+from workloads.actors.system import REPLY_LIMIT_S, ActorDiedError
 from workloads.garbage import freeze
 
-_REPLY_LIMIT_S = 300.0  # as in Ray's compiled graphs
 # A framework may notice a dead process late. So the processes are looked at each time that a wait was this long.
 _LOOK_S = 0.5
 
@@ -58,7 +57,7 @@ class Processes:
         It is called again until it has a result. Raises ActorDiedError when a process has ended meanwhile, and
         TimeoutError after five minutes.
         """
-        give_up = time.monotonic() + _REPLY_LIMIT_S
+        give_up = time.monotonic() + REPLY_LIMIT_S
         while True:
             try:
                 return within(_LOOK_S)

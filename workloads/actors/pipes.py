@@ -24,10 +24,9 @@ from workloads import ray_tensors
 from workloads.actors.channel import Channel, Outbox
 from workloads.actors.holder import Holder
 from workloads.actors.message import parts_of, replied
-from workloads.actors.system import ActorDiedError, ActorSystem, InFlight, Replies
+from workloads.actors.system import REPLY_LIMIT_S, ActorDiedError, ActorSystem, InFlight, Replies
 from workloads.probe import Probe
 
-REPLY_LIMIT_S = 300.0  # as in Ray's compiled graphs
 _ENDING_LIMIT_S = 5.0
 # Calls of this size and number fit into the buffer of a socket. So sending never waits, whatever the actors do.
 _MOST_IN_FLIGHT = 64

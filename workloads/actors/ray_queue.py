@@ -8,11 +8,17 @@ import socket
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any
 
+import ray
+
 from workloads.actors import pipes
+from workloads.actors.system import REPLY_LIMIT_S
 from workloads.probe import Probe
 from workloads.ray_session import session
+
+_LOOK_S = 1.0  # between two looks at an actor that does not connect
 
 
 class Server:
@@ -25,6 +31,19 @@ class Server:
             pipes.serve(connection, partial(actor_class, *arguments))
 
 
+def _accepted(listener: socket.socket, serving: Any) -> socket.socket:
+    """The connection of an actor. Raises what keeps the actor from connecting."""
+    give_up = monotonic() + REPLY_LIMIT_S
+    while True:
+        try:
+            return listener.accept()[0]
+        except TimeoutError:
+            if ray.wait([serving], timeout=0)[0]:
+                ray.get(serving)
+            if monotonic() > give_up:
+                raise
+
+
 class System(pipes.System):
     """Actors of Ray on this node, with a connection each. Its end is all that says that an actor has died."""
 
@@ -33,6 +52,7 @@ class System(pipes.System):
         self._scope = session("tuned", probe)
         self._session = self._scope.__enter__()
         self._listeners: list[socket.socket] = []
+        self._serving: list[Any] = []
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
@@ -43,13 +63,13 @@ class System(pipes.System):
             self._listeners.append(listener)
             listener.bind(address)
             listener.listen()
-            listener.settimeout(pipes.REPLY_LIMIT_S)
-            server.serve.remote(address, actor_class, own)
+            listener.settimeout(_LOOK_S)
+            self._serving.append(server.serve.remote(address, actor_class, own))
 
     def await_actors(self, largest_bytes: Callable[[], int]) -> None:
         """See ActorSystem."""
-        for listener in self._listeners:
-            self.connect(listener.accept()[0], lambda: True)
+        for listener, serving in zip(self._listeners, self._serving, strict=True):
+            self.connect(_accepted(listener, serving), lambda: True)
         super().await_actors(largest_bytes)
 
     def close(self) -> None:

@@ -17,6 +17,9 @@ from workloads.probe import Probe
 # It is called once at most.
 Replies = Callable[[], list[Any]]
 
+# The longest wait for a reply, as in Ray's compiled graphs.
+REPLY_LIMIT_S = 300.0
+
 # The module of each system of this suite, in this package.
 SYSTEMS = {
     "ray-pooled": "ray_pooled",
@@ -104,7 +107,7 @@ class ActorSystem(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End all actors. A framework that a later run can use again may stay open until the process ends."""
+        """End all actors, also if `start` was not called. A framework may stay open for later runs of the process."""
 
 
 def load(name: str) -> type[ActorSystem]:

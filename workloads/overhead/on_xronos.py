@@ -1,6 +1,8 @@
 """The shapes as reactors of xronos, a runtime in C++ with reactions in Python."""
 
-from workloads.overhead.by_shape import by_shape
+import importlib
+
+from workloads.overhead.task import SHAPES as NAMES
 from workloads.overhead.task import Task
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -10,7 +12,7 @@ try:
 except ImportError:
     raise UnsupportedError.missing("xronos") from None
 
-SHAPES = by_shape("on_xronos")
+SHAPES = {shape: importlib.import_module(f"{__package__}.{shape}.on_xronos") for shape in NAMES}
 
 
 def run(task: Task, probe: Probe) -> None:

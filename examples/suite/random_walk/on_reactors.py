@@ -42,7 +42,8 @@ class Hub(Reactor):
     def gather(self, places: Input[int], start: Output[int]) -> None:
         """Take a round's places, and start the next round."""
         found = [place.value for place in places]
-        self.task.record(self.probe.digest, found)
+        if self.probe.verifying:
+            self.task.record(self.probe.digest, found)
         self.probe.round()
         self.left -= 1
         place = sum(found) // len(found)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush, nsmallest
+from operator import index
 from typing import Any
 
 import numpy as np
+
+_EXPECTED = "expected 'arrival', 'logical' or the numbers of each batch"
 
 
 class BatchOrder:
@@ -21,10 +24,11 @@ class BatchOrder:
     def received(self) -> None:
         """Note that the batch that was chosen goes to the caller."""
 
-    def choose(self, count: int, pending: Sequence[int]) -> list[int] | None:
-        """The next batch, for a caller that asks for `count` of the `pending` environments. None: any that are ready.
+    def choose(self, count: int, most: int, pending: Any) -> list[int] | None:
+        """The next batch, for a caller that asks for `count` environments, and for `most` of them at most.
 
-        A caller whose wait has timed out asks again.
+        `pending`: bool array (n,), of those that were sent to. Returns None for any that are ready. A caller whose wait
+        has timed out asks again.
         """
         return None
 
@@ -61,7 +65,7 @@ class LogicalOrder(BatchOrder):
         for _ in range(self._count):
             self._now = heappop(self._due)[0]
 
-    def choose(self, count: int, pending: Sequence[int]) -> list[int]:
+    def choose(self, count: int, most: int, pending: Any) -> list[int]:
         self._count = count
         return [number for _, _, number in nsmallest(count, self._due)]
 
@@ -78,19 +82,26 @@ class LogicalOrder(BatchOrder):
 class GivenOrder(BatchOrder):
     """The batches of another run, one after the other, from the state that the other run began with."""
 
-    def __init__(self, batches: Iterable[Iterable[int]]) -> None:
-        self._batches, self._at = [[*map(int, ids)] for ids in batches], 0
+    def __init__(self, batches: Iterable[Iterable[int]], n: int) -> None:
+        try:
+            self._batches, self._at = [[*map(index, ids)] for ids in batches], 0
+        except TypeError:
+            raise ValueError(f"`order`: {_EXPECTED}, got {batches!r}") from None
+        for at, ids in enumerate(self._batches):
+            if not ids or len({*ids}) < len(ids) or not {*ids} <= {*range(n)}:
+                raise ValueError(f"batch {at} of `order`: expected different numbers below {n}, got {ids}")
 
     def received(self) -> None:
         self._at += 1
 
-    def choose(self, count: int, pending: Sequence[int]) -> list[int]:
+    def choose(self, count: int, most: int, pending: Any) -> list[int]:
         if self._at == len(self._batches):
             raise ValueError(f"`order` ends after {self._at} batches")
         ids = self._batches[self._at]
-        if len(ids) < count:
-            raise ValueError(f"{count} environments are asked for, batch {self._at} of `order` has {len(ids)}")
-        if not {*ids} <= {*pending}:
+        if not count <= len(ids) <= most:
+            asked = f"{count} environments" if count == most else f"{count} to {most} environments"
+            raise ValueError(f"{asked} are asked for, batch {self._at} of `order` has {len(ids)}")
+        if not pending[ids].all():
             raise ValueError(f"batch {self._at} of `order` has environments {ids}, of which not all were sent to")
         return ids
 
@@ -111,15 +122,16 @@ def order_of(
 
     Raises ValueError where the arguments contradict each other.
     """
-    if durations is not None and order != "logical":
+    is_logical = isinstance(order, str) and order == "logical"
+    if durations is not None and not is_logical:
         raise ValueError("`durations` are for order='logical'")
-    if order == "logical":
+    if is_logical:
         return LogicalOrder(checked_durations(declared() if durations is None else durations, n))
-    if order == "arrival":
-        return BatchOrder()
     if isinstance(order, str):
-        raise ValueError(f"`order` must be 'arrival', 'logical' or the numbers of each batch, got {order!r}")
-    return GivenOrder(order)
+        if order != "arrival":
+            raise ValueError(f"`order`: {_EXPECTED}, got {order!r}")
+        return BatchOrder()
+    return GivenOrder(order, n)
 
 
 def checked_durations(durations: Sequence[Any], n: int) -> list[int]:

@@ -175,8 +175,7 @@ class ReactorPool(CalledVectorEnv):
     ) -> tuple[Any, ...]:
         """The numbers of the ready environments, and their results."""
         self._assert_is_running()
-        pending = np.flatnonzero(self._pending).tolist()
-        count = len(pending)
+        count = sent_to = int(self._pending.sum())
         if not count:
             raise NoAsyncCallError("Calling `recv` without any prior call to `send` or `reset_async`.", "step")
         if min_envs is not None and not 1 <= min_envs <= count:
@@ -184,7 +183,7 @@ class ReactorPool(CalledVectorEnv):
         if max_envs is not None and max_envs < (min_envs or 1):
             raise ValueError(f"max_envs={max_envs} is less than min_envs={min_envs or 1}")
         count = min(count, max_envs or count) if min_envs is None else int(min_envs)
-        chosen, wanted = self._order.choose(count, pending), None
+        chosen, wanted = self._order.choose(count, max_envs or sent_to, self._pending), None
         if chosen is not None:
             count, wanted = len(chosen), np.isin(range(self.num_envs), chosen)
         with self._failing():
