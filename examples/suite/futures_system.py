@@ -13,7 +13,6 @@ from typing import Any
 from workloads.actors.system import REPLY_LIMIT_S, ActorDiedError, ActorSystem, Replies
 from workloads.garbage import freeze
 
-SPAWN = get_context("spawn")  # no process is forked beside the threads of other pools
 actors: list[Any] = []
 
 
@@ -38,11 +37,12 @@ def replies(coming: list[Future[Any]]) -> list[Any]:
 class System(ActorSystem):
     """Actors in processes of concurrent.futures."""
 
-    pools: Sequence[ProcessPoolExecutor] = ()
+    pools: Sequence[ProcessPoolExecutor] = ()  # also where nothing was started
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
-        self.pools = [ProcessPoolExecutor(1, SPAWN, initializer=make, initargs=(actor_class, own)) for own in arguments]
+        spawn = get_context("spawn")  # no process is forked beside the threads of other pools
+        self.pools = [ProcessPoolExecutor(1, spawn, make, (actor_class, own)) for own in arguments]
         self.started = [pool.submit(freeze) for pool in self.pools]
 
     def await_actors(self, largest_bytes: Callable[[], int]) -> None:

@@ -4,11 +4,11 @@ vLLM's Ray executor does so since its pull request 36836. Here an actor of Ray s
 """
 
 import os
+import select
 import socket
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import monotonic
 from typing import Any
 
 import ray
@@ -17,8 +17,6 @@ from workloads.actors import pipes
 from workloads.actors.system import REPLY_LIMIT_S
 from workloads.probe import Probe
 from workloads.ray_session import session
-
-_LOOK_S = 1.0  # between two looks at an actor that does not connect
 
 
 class Server:
@@ -31,28 +29,15 @@ class Server:
             pipes.serve(connection, partial(actor_class, *arguments))
 
 
-def _accepted(listener: socket.socket, serving: Any) -> socket.socket:
-    """The connection of an actor. Raises what keeps the actor from connecting."""
-    give_up = monotonic() + REPLY_LIMIT_S
-    while True:
-        try:
-            return listener.accept()[0]
-        except TimeoutError:
-            if ray.wait([serving], timeout=0)[0]:
-                ray.get(serving)
-            if monotonic() > give_up:
-                raise
-
-
 class System(pipes.System):
-    """Actors of Ray on this node, with a connection each. Its end is all that says that an actor has died."""
+    """Actors of Ray on this node, with a connection each, whose end says that an actor has died."""
 
     def __init__(self, probe: Probe) -> None:
         super().__init__(probe)
         self._scope = session("tuned", probe)
         self._session = self._scope.__enter__()
-        self._listeners: list[socket.socket] = []
-        self._serving: list[Any] = []
+
+        self._coming: list[tuple[socket.socket, Any]] = []
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
         """See ActorSystem."""
@@ -60,21 +45,24 @@ class System(pipes.System):
             # Only this user may enter the directory, which goes with the session.
             address = f"{os.environ['RAY_TMPDIR']}/{uuid.uuid4().hex}"
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            self._listeners.append(listener)
             listener.bind(address)
             listener.listen()
-            listener.settimeout(_LOOK_S)
-            self._serving.append(server.serve.remote(address, actor_class, own))
+            listener.settimeout(1.0)
+            self._coming.append((listener, server.serve.remote(address, actor_class, own)))
 
     def await_actors(self, largest_bytes: Callable[[], int]) -> None:
-        """See ActorSystem."""
-        for listener, serving in zip(self._listeners, self._serving, strict=True):
-            self.connect(_accepted(listener, serving), lambda: True)
+        """See ActorSystem. Raises what keeps an actor from connecting."""
+        for listener, serving in self._coming:
+            for _ in range(int(REPLY_LIMIT_S)):
+                if select.select([listener], [], [], 1.0)[0] or ray.wait([serving], timeout=0)[0]:
+                    break
+            ray.get(ray.wait([serving], timeout=0)[0])
+            self.connect(listener.accept()[0], lambda: True)
         super().await_actors(largest_bytes)
 
     def close(self) -> None:
         """See ActorSystem."""
         super().close()
-        for listener in self._listeners:
+        for listener, _ in self._coming:
             listener.close()
         self._scope.__exit__(None, None, None)
