@@ -86,7 +86,7 @@ class System(ActorSystem):
         call = self.packing.packed((method, *arguments))
         if isinstance(call, bytes):
             return partial(received, [actor.call_in_one.remote(call) for actor in actors])
-        stored = [one if isinstance(one, str) else ray.put(one) for one in arguments]  # members' methods have names
+        stored = [one if isinstance(one, str | int | float) else ray.put(one) for one in arguments]
         return partial(received, [actor.call.remote(method, *stored) for actor in actors])
 
     def __exit__(

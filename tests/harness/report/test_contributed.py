@@ -40,7 +40,7 @@ def cores(monkeypatch, made_up):
     def fake(count, there=None):
         monkeypatch.setenv("PYTHON_CPU_COUNT", str(count))
         monkeypatch.setattr(presets.memory, "total", lambda: 512 * 2**30)
-        monkeypatch.setattr(machine.psutil, "cpu_count", lambda logical=True: there or count)
+        monkeypatch.setattr(machine, "usable_cpus", lambda: there or count)
         monkeypatch.setattr(prediction_run, "call", predicted)
 
     return fake

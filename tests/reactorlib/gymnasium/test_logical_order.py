@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reactorlib.gymnasium import ReactorPool
@@ -17,8 +18,8 @@ def batches(durations: list[int], counts: list[int]) -> list[list[int]]:
     order.begin(len(durations))
     chosen = []
     for count in counts:
-        ids = order.choose(count, [])
-        assert order.choose(count, []) == ids
+        ids = order.choose(count, count, None)
+        assert order.choose(count, count, None) == ids
         order.received()
         order.sent(sorted(ids))
         chosen.append(ids)
@@ -91,7 +92,7 @@ def test_the_batches_of_another_run_are_returned_again(pool: Any, way: dict[str,
 
 
 def test_a_batch_that_cannot_come_is_refused(pool: Any) -> None:
-    ours = pool(made("no infos", 3), workers=1, order=[[0, 1], [1, 2], [3]])
+    ours = pool(made("no infos", 3), workers=1, order=[[0, 1], [1, 2], [2]])
     ours.reset_async(seed=1)
     with pytest.raises(ValueError, match="batch 0 of `order` has 2"):
         ours.recv(3)
@@ -103,6 +104,25 @@ def test_a_batch_that_cannot_come_is_refused(pool: Any) -> None:
     ours.send([0, 0], [0, 1])
     with pytest.raises(ValueError, match="batch 2"):
         ours.recv(1)
+
+
+def test_a_batch_is_not_larger_than_what_is_asked_for(pool: Any) -> None:
+    ours = pool(made("no infos", 3), workers=1, order=[[0, 1, 2]])
+    ours.reset_async(seed=1)
+    with pytest.raises(ValueError, match="1 to 2 environments are asked for, batch 0 of `order` has 3"):
+        ours.recv(1, max_envs=2)
+
+
+@pytest.mark.parametrize("order", [[[0, 0]], [[0], []], [[3]], [[-1]], [0, 1], [["01"]], [[0.9]], "random", 7])
+def test_what_is_no_order_is_refused_before_anything_is_received(order: Any, pool: Any) -> None:
+    with pytest.raises(ValueError, match="order"):
+        pool(made("no infos", 3), workers=1, order=order)
+
+
+def test_an_order_may_be_an_array(pool: Any) -> None:
+    ours = pool(made("no infos", 3), workers=1, order=np.array([[0, 1], [2, 0]]))
+    ours.reset_async(seed=1)
+    assert ours.recv(2)[-1]["env_id"].tolist() == [0, 1]
 
 
 def test_the_batches_of_another_run_begin_at_the_state_that_it_began_with(pool: Any) -> None:
