@@ -9,8 +9,10 @@ import pytest
 from tests.pages import ROOT
 from tests.pages import execute as program
 from workloads import outside
-from workloads.catalogue import BACKENDS, WORKLOADS, backend_of, execute, workload_of
+from workloads.actors.system import load
+from workloads.catalogue import BACKENDS, WORKLOADS, backend_of, execute, runs, workload_of
 from workloads.parameter import ParameterError
+from workloads.probe import Probe
 
 SUITE = ROOT / "examples" / "suite"
 SHORT = {"rounds": 3, "warmup_rounds": 1}
@@ -87,6 +89,35 @@ def test_a_folder_without_the_facts_is_no_workload(facts, message, tmp_path):
         (folder / "facts.toml").write_text(facts)
     with pytest.raises(ParameterError, match=message):
         workload_of(outside.entered(str(folder)))
+
+
+def test_two_things_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text("def run(task, probe): ...")
+    assert outside.entered(f"{tmp_path}/a/mine.py:run") == outside.entered(f"{tmp_path}/a/mine.py:run") == "mine.py:run"
+    with pytest.raises(ParameterError, match=r"a/mine.py:run has the same name; rename one of the two$"):
+        outside.entered(f"{tmp_path}/b/mine.py:run")
+
+
+def test_a_folder_that_is_called_like_a_workload_of_the_suite_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"^workload: ppo is one of the suite"):
+        workload_of(outside.entered(str(tmp_path / "ppo")))
+
+
+def test_a_system_runs_no_workload_without_a_program_for_actors(tmp_path):
+    folder = tmp_path / "loop_only"
+    folder.mkdir()
+    for name in ("__init__.py", "task.py", "on_serial.py", "facts.toml"):
+        (folder / name).write_text((SUITE / "random_walk" / name).read_text())
+    workload = outside.entered(str(folder))
+    assert runs(workload, "serial")
+    assert not runs(workload, outside.entered(f"{SUITE}/futures_system.py:System"))
+
+
+def test_a_system_closes_where_nothing_was_started():
+    with load(outside.entered(f"{SUITE}/futures_system.py:System"))(Probe(1, 0, False)):
+        pass
 
 
 @pytest.mark.parametrize("name", ["serial", "gym_sampling", "CartPole-v1", "a:b"])

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-_EXPECTED = "expected 'arrival', 'logical' or the numbers of each batch"
-
 
 class BatchOrder:
     """The order of arrival: the environments that are ready first. Subclasses choose others."""
@@ -82,11 +80,12 @@ class LogicalOrder(BatchOrder):
 class GivenOrder(BatchOrder):
     """The batches of another run, one after the other, from the state that the other run began with."""
 
-    def __init__(self, batches: Iterable[Iterable[int]], n: int) -> None:
+    def __init__(self, batches: Any, n: int) -> None:
         try:
             self._batches, self._at = [[*map(index, ids)] for ids in batches], 0
         except TypeError:
-            raise ValueError(f"`order`: {_EXPECTED}, got {batches!r}") from None
+            expected = "expected 'arrival', 'logical' or the numbers of each batch"
+            raise ValueError(f"`order`: {expected}, got {batches!r}") from None
         for at, ids in enumerate(self._batches):
             if not ids or len({*ids}) < len(ids) or not {*ids} <= {*range(n)}:
                 raise ValueError(f"batch {at} of `order`: expected different numbers below {n}, got {ids}")
@@ -122,16 +121,12 @@ def order_of(
 
     Raises ValueError where the arguments contradict each other.
     """
-    is_logical = isinstance(order, str) and order == "logical"
-    if durations is not None and not is_logical:
+    name = order if isinstance(order, str) else ""
+    if durations is not None and name != "logical":
         raise ValueError("`durations` are for order='logical'")
-    if is_logical:
+    if name == "logical":
         return LogicalOrder(checked_durations(declared() if durations is None else durations, n))
-    if isinstance(order, str):
-        if order != "arrival":
-            raise ValueError(f"`order`: {_EXPECTED}, got {order!r}")
-        return BatchOrder()
-    return GivenOrder(order, n)
+    return BatchOrder() if name == "arrival" else GivenOrder(order, n)
 
 
 def checked_durations(durations: Sequence[Any], n: int) -> list[int]:
