@@ -28,22 +28,31 @@ def costs(
     speed_ups: Mapping[str, Sequence[float]],
     workers: Mapping[str, int],
     cores: int,
-) -> dict[str, tuple[float, float]]:
+) -> dict[str, tuple[float, float] | str]:
     """The cost of a message and of a byte on each backend, in ns, from its speed-ups over the loop at two points.
 
-    The first point's messages are small, and the second's large. `workers`: of each backend.
+    The first point's messages are small, and the second's large. `workers`: of each backend. Text where no cost
+    explains the speed-ups.
     """
     small, large = (_calculation(workload, one, _FEW_MESSAGES, cores) for one in points)
-    found = {}
+    found: dict[str, tuple[float, float] | str] = {}
     for backend, (of_small, of_large) in speed_ups.items():
-        message_ns = _fitted(partial(small, workers[backend]), of_small)
-        byte_ns = _fitted(partial(large, workers[backend], message_ns), of_large)
-        found[backend] = message_ns, byte_ns
+        message_ns = cost_behind(partial(small, workers[backend]), of_small)
+        byte_ns = math.inf
+        if message_ns < math.inf:
+            byte_ns = cost_behind(partial(large, workers[backend], message_ns), of_large)
+        explained = byte_ns < math.inf
+        found[backend] = (message_ns, byte_ns) if explained else "slower than any cost of its messages explains"
     return found
 
 
-def _fitted(speed_up: Callable[[float], float], measured: float) -> float:
-    """The cost at which the calculated speed-up, which falls with it, is the measured one."""
+def cost_behind(speed_up: Callable[[float], float], measured: float) -> float:
+    """The cost at which the calculated speed-up, which falls with it, is the measured one.
+
+    It is 0 where the measured one is higher than any, and infinite where it is lower.
+    """
+    if measured >= speed_up(_LEAST_NS) or measured <= speed_up(_MOST_NS):
+        return 0.0 if measured >= speed_up(_LEAST_NS) else math.inf
     low, high = math.log(_LEAST_NS), math.log(_MOST_NS)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

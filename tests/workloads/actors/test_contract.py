@@ -21,8 +21,8 @@ from workloads.probe import Probe
 from workloads.ray_styles import THREAD_LIMITS
 
 LARGE_BYTES = 20_000_000
-# These keep their framework open for the next run, until the process of the driver ends. Dask's workers are spawned by
-# multiprocessing, whose resource tracker stays as long.
+# Ray stays open for the next run, until the process of the driver ends. Dask's workers are spawned by multiprocessing,
+# whose resource tracker stays as long.
 STAY_OPEN = {"ray-pooled", "ray-pooled-compiled", "ray-queue", "dask"}
 # A graph has only one message in flight, and a large one that the driver holds keeps the next one waiting.
 ONE_LARGE_IN_FLIGHT = {"ray-pooled-compiled"}

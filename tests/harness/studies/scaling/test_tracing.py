@@ -1,6 +1,7 @@
 """The answer of a tracing process: a prediction from the reactions of the measured rounds."""
 
 import dataclasses
+import math
 
 import pytest
 
@@ -21,6 +22,11 @@ POINTS = {
     "overhead": {"shape": "fan_out", "actors": 2, "messages_per_round": 5, "rounds": 5, "warmup_rounds": 1},
 }
 COST = {"send_ns": 3000.0, "receive_ns": 4000.0, "latency_ns": 2000.0, "byte_ns": 0.2}
+
+
+@pytest.mark.parametrize(("measured", "cost_ns"), [(5.0, 0.0), (1.0, 1000.0), (1e-9, math.inf)])
+def test_a_cost_that_explains_no_speed_up_is_none(measured, cost_ns):
+    assert tracing.cost_behind(lambda ns: 2.0 / (1.0 + ns / 1000.0), measured) == pytest.approx(cost_ns, rel=1e-3)
 
 
 @pytest.mark.parametrize("workload", catalogue.WORKLOADS)
