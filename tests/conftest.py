@@ -11,6 +11,7 @@
 import gc
 import os
 import signal
+import sys
 
 os.environ.setdefault("REACTORLIB_DEBUG", "1")  # before anything imports the kernel
 
@@ -35,6 +36,21 @@ def handlers():
     for number, handler in before.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
+
+
+@pytest.fixture
+def forgotten(monkeypatch):
+    """What a test enters from outside of the suite is unknown in the next one."""
+    from workloads import catalogue, outside  # which the tests of the kernel's wheel lack
+
+    monkeypatch.setattr(outside, "PLACES", {})
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+    known = [(entries, {*entries}) for entries in (catalogue.WORKLOADS, catalogue.BACKENDS)]
+    yield
+    for entries, before in known:
+        for name in entries.keys() - before:
+            del entries[name]
 
 
 # The slow tests that were collected, run or not, as {file: {name: reason}}.

@@ -93,6 +93,7 @@ def test_the_harness_knows_the_options(command):
 
 
 @pytest.mark.parametrize("command", [line for line in pages.commands(HARNESS + "run") if "--resume" not in line])
+@pytest.mark.usefixtures("forgotten")
 def test_the_harness_plans_the_runs(command, tmp_path, monkeypatch):
     of_the_reader = tmp_path / "path" / "to" / "file.py"
     of_the_reader.parent.mkdir(parents=True)

@@ -1,7 +1,6 @@
 """Backends, actor systems and workloads from outside: named by their paths, judged by their digests."""
 
 import json
-import os
 import sys
 
 import pytest
@@ -10,7 +9,7 @@ from tests.pages import ROOT
 from tests.pages import execute as program
 from workloads import outside
 from workloads.actors.system import load
-from workloads.catalogue import BACKENDS, WORKLOADS, backend_of, execute, runs, workload_of
+from workloads.catalogue import backend_of, execute, runs, workload_of
 from workloads.parameter import ParameterError
 from workloads.probe import Probe
 
@@ -18,17 +17,7 @@ SUITE = ROOT / "examples" / "suite"
 SHORT = {"rounds": 3, "warmup_rounds": 1}
 
 
-@pytest.fixture(autouse=True)
-def _forgotten(monkeypatch):
-    """What is entered in a test is unknown in the next."""
-    monkeypatch.setattr(outside, "PLACES", {})
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
-    known, of_suite = dict(WORKLOADS), dict(BACKENDS)
-    yield
-    for entries, before in ((WORKLOADS, known), (BACKENDS, of_suite)):
-        for name in entries.keys() - before.keys():
-            del entries[name]
+pytestmark = pytest.mark.usefixtures("forgotten")
 
 
 def digests(workload, *backends):
@@ -67,11 +56,11 @@ def test_a_backend_that_computes_something_else_is_found(tmp_path):
         ("{}/empty.py:run", "empty.py has no run"),
         ("{}/empty.py", "name a function or a class in it, as in empty.py:run"),
         ("{}/json.py:run", "another module is called json"),
-        ("{}/broken.py:run", "broken.py cannot be imported: NameError"),
+        ("{}/names_nothing.py:run", "names_nothing.py cannot be imported: NameError"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_one_line(text, message, tmp_path):
-    for name, content in (("empty.py", ""), ("json.py", ""), ("broken.py", "nothing")):
+    for name, content in (("empty.py", ""), ("json.py", ""), ("names_nothing.py", "nothing")):
         (tmp_path / name).write_text(content)
     with pytest.raises(ParameterError, match=message) as caught:
         backend_of(outside.entered(text.format(tmp_path)))
