@@ -74,7 +74,7 @@ def test_make_refuses_variables_that_it_does_not_know():
 
 @pytest.mark.parametrize("directory", ["my run", "the user's"])
 def test_make_takes_a_directory_of_any_name(directory, tmp_path):
-    results, python = tmp_path / directory / "measurements.csv", tmp_path / "venv" / "bin" / "python"
+    results, python = tmp_path / directory / "grid.json", tmp_path / "venv" / "bin" / "python"
     for path in (results, python):
         path.parent.mkdir(parents=True)
     results.touch()

@@ -38,7 +38,13 @@ def test_what_is_not_positive_is_no_cost(changed, name):
 
 
 def test_the_costs_of_this_machine_are_positive_and_finite():
-    found = messages.measured()
+    for left in (2, 1, 0):
+        try:
+            found = messages.measured()
+            break
+        except RuntimeError:  # other programs had the cores meanwhile
+            if not left:
+                raise
     assert list(found) == list(MessageCost._fields)
     assert all(0 < value < math.inf for value in found.values())
 
