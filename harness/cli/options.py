@@ -137,7 +137,7 @@ class OrPath:
 
 
 def entered(text: str) -> str:
-    """The name of what is meant by a path, or the word itself: see `outside.entered`."""
+    """The name of the thing at a path, or the word itself: see `outside.entered`."""
     try:
         return outside.entered(text)
     except ParameterError as error:

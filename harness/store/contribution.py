@@ -88,13 +88,14 @@ class Contribution:
         ahead = {(*row.point, row.backend): row.cores for row in self.predictions}
         if len(ahead) < len(self.predictions):
             raise ValueError("predictions: one is there twice")
+        early = {row.backend for row in self.predictions} == {OURS}
         for point, own in grouped(self.measurements, lambda row: row.point).items():
             backends = {row.backend for row in own}
             for backend in (LOOP, OURS):
                 if backend not in backends:
                     raise ValueError(f"measurements: {' '.join(point)} lacks {backend}")
-            for backend in sorted(backends - {LOOP}):
-                if ahead.get((*point, backend), None if backend == OURS else self.cores) != self.cores:
+            for backend in sorted({OURS} if early else backends - {LOOP}):
+                if ahead.get((*point, backend)) != self.cores:
                     expected = f"{' '.join((*point, backend))} for {self.cores} cores"
                     raise ValueError(f"predictions: expected one of {expected}")
 

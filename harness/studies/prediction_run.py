@@ -38,7 +38,7 @@ Costs = tuple[float, float] | str
 
 
 def predict(path: Path, run_id: str, grid: Grid, limit_s: float, tell: Callable[[str], None]) -> None:
-    """Write the predictions for the cores of this process into the run's directory. Those that are there stay."""
+    """Write the predictions for the cores of this process into the run's directory. Existing rows stay."""
     if (path / PREDICTIONS.file_name).exists():
         return
     known, rows = _costs(grid, limit_s), list[PredictionRow]()

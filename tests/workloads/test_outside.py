@@ -129,3 +129,6 @@ def test_a_run_of_the_harness_has_rows_of_them_and_can_be_resumed(tmp_path):
     throughput = [row for row in rows if ",futures_system.py:System," in row and ",throughput," in row]
     assert len(throughput) == 2
     assert all(row.endswith(",ok") for row in throughput)
+    done = program([sys.executable, "-m", "harness", "report", str(tmp_path / "out")], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "figures" / "actor_systems.svg").exists()

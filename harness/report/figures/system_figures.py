@@ -20,13 +20,11 @@ def actor_systems(summary: Summary, *, everything: bool) -> Chart | None:
         values = shared.values_at(point, [name for name in names if name != LOOP], _over_loop)
         if systems & values.keys():
             bars = shared.bars(values, quantity.times, most_first=True)
-            panels.append(
-                BarPanel(f"{shared.NAMES[point.workload]}, {point.label}", Scale("times the loop"), bars, 1.0)
-            )
+            title = f"{shared.NAMES.get(point.workload, point.workload)}, {point.label}"
+            panels.append(BarPanel(title, Scale("times the loop"), bars, 1.0))
             first[bars[0].series] += 1
     if not panels:
         return None
-    first.get(summary.ours, 0)
     led = f"reactors are the fastest at {first[summary.ours]} of {quantity.counted(len(panels), 'point')}"
     return shared.chart(
         f"{shared.on_cores(summary)}, {led}",

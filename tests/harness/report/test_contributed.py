@@ -259,7 +259,7 @@ FAULTS = {
     "twice": (lambda of: of["measurements"].append(of["measurements"][0]), "gym_sampling serial has trial 0 twice"),
     "backend": (without("reactor-processes"), " lacks reactor-processes"),
     "prediction": (without("reactor-processes", "predictions"), "predictions: expected one of gym_sampling"),
-    "prediction of another": (lambda of: of["predictions"].pop(), "outcomes: expected 19, one for each prediction"),
+    "prediction of another": (lambda of: of["predictions"].pop(), "predictions: expected one of "),
     "cores of one": (lambda of: of["predictions"][0].update(cores=5), "predictions: expected one of gym_sampling"),
     "predicted twice": (lambda of: of["predictions"].append(of["predictions"][0]), "predictions: one is there twice"),
     "cores": (lambda of: of["machine"].pop("cores_allowed"), "machine: object missing required field cores_allowed"),
