@@ -131,6 +131,7 @@ readme: $(MEASURES)  ## fill the generated parts of README, ARTIFACT.md and docs
 	$(HARNESS) report results/threads --readme docs/threads.md
 	$(HARNESS) report results/rllib --readme docs/rllib.md
 	$(HARNESS) report results/nodes --readme docs/several-machines.md
+	$(HARNESS) report results/actors --readme docs/actor-systems.md
 	$(HARNESS) report results/crossover
 	$(HARNESS) contributed --readme docs/contributed.md
 

@@ -24,7 +24,9 @@ class Workload:
     to import, so that its task imports them only when it makes something. A runner imports them before the clock
     starts. `verify_rounds`: how many rounds prove a backend right before its first trial. That is enough for rare
     events, such as the end of an episode, and takes less time than a trial. `programs`: the workload whose backends it
-    runs, where it has none of its own. Then the two differ in the environments that their tasks make.
+    runs, where it has none of its own. Then the two differ in the environments that their tasks make. `claim`: of the
+    paper, a `text` and by each of its `figures` the parameter of the axis, and the parameters that all points there
+    share. A point that lacks one of these had no choice.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Workload:
     parts: Sequence[str] = ()
     verify_rounds: int = 12
     programs: str = ""
+    claim: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def task_module(self) -> str:

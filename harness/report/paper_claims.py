@@ -3,9 +3,7 @@
 Published ratios come from another machine with other versions, and decide nothing.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
@@ -15,6 +13,7 @@ from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Sum
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
+from workloads.catalogue import WORKLOADS
 
 HEADING = "The paper's claims"
 HEADINGS = (
@@ -25,14 +24,13 @@ EXPLAINED = explanation("claims")
 NOT_MEASURED = "not measured"
 _HYPOTHESIS = "threads without a GIL: faster than Ray, against the best Ray"
 _THEIRS, _OURS = "ray", "lf"
-_CLAIMS: dict[str, Any] = tomllib.loads((published.PATH.parent / "claims.toml").read_text(encoding="utf-8"))
 _MIB, _MB = 2**20, 10**6  # of the axis of objects: the published sizes are whole in one of them
 
 
 def table(summary: Summary) -> TextTable:
     """A row for each claim that the results have points of, with Ray called as the paper does."""
     rows = []
-    for workload, own in _CLAIMS.items():
+    for workload, claim in ((one.name, one.claim) for one in WORKLOADS.values() if one.claim):
         ratios = _published(workload)
         here = [
             (place, point, cell)
@@ -47,7 +45,7 @@ def table(summary: Summary) -> TextTable:
                 told += f" (without {quantity.counted(lacking, 'point')})"
             others = (cell for _, point, _ in here for cell in point.cells if cell.backend.startswith(RAY))
             otherwise = grouped((one for one in others if RAY_PAPER in one.speedups), lambda one: one.backend)
-            rows.append(_row(own["claim"], told, [cell for _, _, cell in here], otherwise, summary.floor))
+            rows.append(_row(claim["text"], told, [cell for _, _, cell in here], otherwise, summary.floor))
     return TextTable(HEADING, HEADINGS, tuple(rows))
 
 
@@ -101,7 +99,7 @@ def range_of(ratios: Sequence[Estimate]) -> str:
 def _place(point: PointSummary) -> tuple[str, str] | None:
     """Which point of the paper a point here is, by figure and place on its axis; None where the paper has none such."""
     own = point.parameters
-    for figure, told in _CLAIMS[point.workload]["figures"].items():
+    for figure, told in WORKLOADS[point.workload].claim["figures"].items():
         if all(own.get(name, value) == value for name, value in told["given"].items()):
             x = own.get(told["axis"], "")
             if told["axis"] == "object_bytes":
@@ -113,7 +111,7 @@ def _place(point: PointSummary) -> tuple[str, str] | None:
 def _published(workload: str) -> dict[tuple[str, str] | None, float]:
     """How many times as fast as Ray the paper's reactors were, at each of its points."""
     ratios: dict[tuple[str, str] | None, float] = {}
-    for figure in _CLAIMS[workload]["figures"]:
+    for figure in WORKLOADS[workload].claim["figures"]:
         systems = published.series(figure)
         for x, value in systems[_OURS].points.items():
             ratio = systems[_THEIRS].points[x].value / value.value

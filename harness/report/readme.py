@@ -9,7 +9,16 @@ from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import contributed, paper_claims, readme_claims, report_tables, run_answer, study_tables, threads
+from harness.report import (
+    contributed,
+    paper_claims,
+    readme_claims,
+    report_tables,
+    run_answer,
+    study_tables,
+    system_costs,
+    threads,
+)
 from harness.report.contributed import ContributedPoint
 from harness.report.figures import figure_catalogue, figure_points
 from harness.report.markdown import markdown_link, markdown_list, markdown_table, markdown_text
@@ -171,7 +180,14 @@ def speeds(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     ratios = [ratio for _, own in leads for ratio in own.values()]
     told = figure_points.starts_note(ratios, "brackets"), report_tables.floors(summary), _source(base, summary)
     words = " ".join(filter(None, (f"Speed relative to `{LOOP}`; higher is better.", *told, "Made by `make readme`.")))
-    return _page(_picture("vectors", drawn, base), markdown_table(table), words)
+    pictures = (_picture(name, drawn, base) for name in ("vectors", "actor_systems"))
+    return _page(*pictures, markdown_table(table), words)
+
+
+def systems(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
+    """Reactors and actor systems: where reactors lose, the speed of each at each point, and what each costs."""
+    shown = [part for table in system_costs.tables(summary) for part in (f"{table.title}:", markdown_table(table))]
+    return _page(markdown_list(system_costs.losses(summary)), speeds(summary, drawn, base), *shown)
 
 
 def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
@@ -243,6 +259,7 @@ PARTS: dict[str, Callable[[Summary, Mapping[str, Path], Path], str]] = {
     "claims": claimed,
     "effort": effort,
     "speeds": speeds,
+    "systems": systems,
     "threads": without_a_gil,
     "artifact": artifact,
     "scaling": scaling,

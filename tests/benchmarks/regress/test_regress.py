@@ -208,7 +208,7 @@ def test_git_finds_the_commit_that_made_it_slower(repository, tmp_path):
         git(repository, "commit", "--quiet", "-m", f"number {number}")
     good = machine.git(repository, "rev-parse", "HEAD~4")
     git(repository, "bisect", "start", "HEAD", good)
-    # Of the slowdown half would be a regression. Equal code that looks slower than that in a busy moment would be skipped.
+    # Equal code may look slower in a busy moment, and would be skipped. It does not look slower by half.
     command = (sys.executable, "-m", "benchmarks.regress", "--base", good, "--new", str(repository), *QUICK)
     command += ("--min-effect", "0.5")
     done = subprocess.run(

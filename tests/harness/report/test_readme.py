@@ -1,6 +1,7 @@
 """The text that the report writes into README and the pages."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -8,7 +9,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from harness.errors import UsageError
-from harness.report import markdown, readme, readme_claims, run_answer
+from harness.report import markdown, readme, readme_claims, run_answer, system_costs
+from harness.stats.intervals import Estimate
 from tests.harness.report import made_up
 from tests.harness.report.made_up import MACHINE, STEADY, THEIRS, times
 
@@ -82,6 +84,39 @@ def test_a_page_of_threads_begins_with_their_losses_and_has_dashes_for_what_was_
     # At one point there is no Ray, and at none are there processes.
     assert losses == "- Threads are slower than the best Ray at 1 of 1 point: gym_sampling CartPole-v1, 2 actors."
     assert "| workload |" not in readme.without_a_gil(results({"serial": times(150)}), {}, summary.path)
+
+
+def test_a_page_of_actor_systems_begins_with_losses(results):
+    loop, ours = times(100), times(200)
+    lost = results({"serial": loop, "reactor-processes": ours, "pipes": times(300), "lockstep": times(900)})
+    losses, *_ = readme.systems(lost, {}, lost.path).split("\n\n")
+    assert losses == "- Reactors are slower than pipes at 1 of 1 point: gym_sampling CartPole-v1, 2 actors."
+    won = results({"serial": loop, "reactor-processes": ours, "pipes": times(150)})
+    assert list(system_costs.losses(won)) == ["Reactors are shown to be slower than none of the others at any point."]
+
+
+def test_costs_are_from_the_least_to_the_most_and_lines_are_of_files_that_exist(results):
+    loop, pipes = {"serial": times(100)}, {"pipes": times(150)}
+    summary = results(loop | pipes, loop | pipes)
+    units = {"startup_time": "ns", "peak_rss": "bytes", "cpu_time": "ns/observation"}
+
+    def with_costs(cell, number):
+        values = {"startup_time": 5e6 * number, "peak_rss": 2.0**30, "cpu_time": 100.0}
+        values["cpu_time"] *= number if cell.backend == "pipes" else 1
+        metrics = {name: Estimate(value, value, value, 5) for name, value in values.items()}
+        return replace(cell, metrics=metrics, tails=(10.0, 15.0, 20.0 * number))
+
+    points = [
+        replace(point, units=units, cells=tuple(with_costs(cell, number) for cell in point.cells))
+        for number, point in enumerate(summary.points, 1)
+    ]
+    costs, programs = system_costs.tables(replace(summary, points=tuple(points)))
+    *told, lines = costs.rows[1]
+    assert told == ["pipes", "5.00 ms to 10.0 ms", "1.00 GiB", "1.00x to 2.00x", "2.00x to 4.00x"]
+    assert int(lines) > 100
+    ((workload, *counted),) = programs.rows
+    assert workload == "gym_sampling"
+    assert all(int(count) > 10 for count in counted)
 
 
 def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
