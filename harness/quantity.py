@@ -133,17 +133,15 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 def sentence(setting: Mapping[str, Any]) -> str:
     """The parameters that a figure keeps fixed, in words: '15 actors, 1 step per message, minibatch 500'."""
-    return ", ".join(_phrase(name, value) for name, value in sorted(setting.items()))
-
-
-def _phrase(name: str, value: Any) -> str:
-    if name == "work_seconds":
-        return f"{value:g} s of simulated work" if value else "no simulated work"
-    return f"{size(value)} objects" if name == "object_bytes" else parameter(name, value)
+    return ", ".join(parameter(name, value) for name, value in sorted(setting.items()))
 
 
 def parameter(name: str, value: Any) -> str:
-    """A parameter in words, exact, so that different values read differently."""
+    """A parameter in words."""
+    if name == "work_seconds":
+        return f"{value:g} s of simulated work" if value else "no simulated work"
+    if name == "object_bytes":
+        return f"{size(value)} objects"
     if name in ("actors", "agents"):
         return counted(value, name.removesuffix("s"))
     return f"{counted(value, 'step')} per message" if name == "steps_per_message" else f"{name} {value}"

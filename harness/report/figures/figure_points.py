@@ -72,10 +72,9 @@ def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -
     return PointSet(tuple(by_place[place] for place in places), json.loads(best), len(chosen) - len(places))
 
 
-def panel_title(workload: str, parameters: Mapping[str, Any], *named: str) -> str:
-    """The workload with its environment, and the values of some parameters."""
-    told = quantity.sentence({name: parameters[name] for name in named if name in parameters})
-    return ", ".join(filter(None, (f"{NAMES.get(workload, workload)} {parameters.get('env') or ''}".strip(), told)))
+def title(point: PointSummary) -> str:
+    """The title of a panel: the workload as figures call it, and the label of the point."""
+    return f"{NAMES.get(point.workload, point.workload)} {point.label}"
 
 
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:

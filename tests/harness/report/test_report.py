@@ -84,8 +84,8 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     chosen = runs.grid(trials=1, points=[("gym_sampling", values) for values in lengths])
     summary = summarise(runs.write(tmp_path / "run", chosen=chosen))
     assert [point.label for point in summary.points] == [
-        "CartPole-v1, 2 actors, rounds 50",
-        "CartPole-v1, 2 actors, rounds 70",
+        "gym_sampling/actors=2,rounds=50",
+        "gym_sampling/actors=2,rounds=70",
         "CartPole-v1, 3 actors",
     ]
 
@@ -165,7 +165,7 @@ def test_why_a_backend_has_no_value_is_said(results, tmp_path, row, status, head
     summary = summarise(tmp_path)
     sections = report_tables.headlines(summary)
     assert sections.keys() & {"Failed", "Not run"} == {heading}
-    assert sections[heading] == [f"gym_sampling CartPole-v1, 2 actors, ray-paper: {told}"]
+    assert sections[heading] == [f"gym_sampling/actors=2,rounds=10, ray-paper: {told}"]
     assert summary.failures == ({"ray-paper"} if heading == "Failed" else set())
     (table,) = report_tables.tables(summary)
     assert table.rows[-1] == ("", "ray-paper", *cells)
