@@ -10,12 +10,12 @@ _OF_SCENARIO = ("env", "object_bytes", "shape")  # the scenario is made from the
 _LENGTHS = ("rounds", "warmup_rounds", "seed")  # how long, and with which numbers
 
 
-def point_label(row: Measurement | ScalingRow) -> str:
+def point_label(row: Measurement | ScalingRow, *, whole: bool = False) -> str:
     """The scenario, the number of workers, and which other parameters are not at their defaults.
 
-    Points that differ in their rounds or seeds alone have one label.
+    Points that differ in their rounds or seeds alone have one label, unless it is the `whole` one.
     """
-    values = row.values
-    others = (name for name in not_default(row.workload, values) if name not in (*_OF_SCENARIO, *_LENGTHS))
+    values, left_out = row.values, () if whole else (*_OF_SCENARIO, *_LENGTHS)
+    others = (name for name in not_default(row.workload, values) if name not in left_out)
     names = dict.fromkeys([*(name for name in _SIZES if name in values), *others])
     return ", ".join([row.scenario, *(quantity.parameter(name, values[name]) for name in names)])

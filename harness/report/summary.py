@@ -212,7 +212,7 @@ def _point(
     cells = tuple(_cell(backend, ratios, baselines, trials, cores) for backend in in_order(ratios.rows))
     rows = [row for own in ratios.rows.values() for row in own]
     first, units = rows[0], {row.metric: row.unit for row in rows}
-    label = point_label(first) if labels[first.workload, point_label(first)] == 1 else first.point
+    label = point_label(first, whole=labels[first.workload, point_label(first)] > 1)
     return PointSummary(first.point, first.workload, label, ratios.metric, units, cells, first.values)
 
 

@@ -171,9 +171,7 @@ def test_a_study_needs_a_grid_and_a_place_for_its_file_before_it_measures(refuse
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
         assert "out/scaling.csv: cannot be written" in refused("scaling", "out")
-    assert "--point: unknown 'fake/actors=3'; did you mean fake?" in refused(
-        "scaling", "out", "--point", "fake/actors=3"
-    )
+    assert "--point: unknown 'fake/actors=3'; known: fake" in refused("scaling", "out", "--point", "fake/actors=3")
     Path("out/grid.json").write_text("{}")
     assert "out/grid.json: broken (object missing required field" in refused("scaling", "out")
     Path("out/grid.json").unlink()

@@ -84,8 +84,8 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     chosen = runs.grid(trials=1, points=[("gym_sampling", values) for values in lengths])
     summary = summarise(runs.write(tmp_path / "run", chosen=chosen))
     assert [point.label for point in summary.points] == [
-        "gym_sampling/actors=2,rounds=50",
-        "gym_sampling/actors=2,rounds=70",
+        "CartPole-v1, 2 actors, rounds 50",
+        "CartPole-v1, 2 actors, rounds 70",
         "CartPole-v1, 3 actors",
     ]
 

@@ -77,7 +77,7 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
         ({"described": {**MACHINE, "cores_allowed": 8}}, "other conditions: cores_allowed 4 there, 8 here"),
         ({"sessions": [session(variables={"OMP_NUM_THREADS": "4"})]}, "variables"),
         ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
-        ({"chosen": grid(trials=4)}, "with 4 trials"),
+        ({"chosen": grid(trials=4)}, "such as 4 trials of gym_sampling/actors=2,rounds=50"),
         ({"chosen": FEWER}, "another grid: backends"),
         ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
         ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
