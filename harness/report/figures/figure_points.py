@@ -20,7 +20,7 @@ from workloads.catalogue import WORKLOADS
 _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
 NAMES = {name: workload.title for name, workload in WORKLOADS.items()}
 # The parameters that a figure names; the others are hyperparameters.
-_NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
+_NAMED = ("actors", "agents", "object_bytes", "steps", "steps_per_message", "work_seconds")
 NS = 1e9
 _PUBLISHED = "published-"
 
@@ -39,7 +39,7 @@ class PointSet:
     @property
     def subtitle(self) -> str:
         """The parameters that all points share."""
-        return quantity.sentence({name: self.setting[name] for name in _NAMED if name in self.setting})
+        return ", ".join(quantity.parameter(name, self.setting[name]) for name in _NAMED if name in self.setting)
 
     @property
     def notes(self) -> list[str]:

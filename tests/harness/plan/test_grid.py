@@ -15,6 +15,7 @@ from harness.plan.presets import PRESETS
 from harness.plan.selection import Setting, select
 from harness.report import paper_claims
 from tests.harness.fake_workload.fake.task import BEHAVIOURS
+from tests.pages import ROOT
 from workloads import catalogue
 
 
@@ -95,6 +96,12 @@ def test_a_name_lists_what_is_not_at_its_default_in_the_order_of_the_fields():
     )
     # Of a workload that is gone nothing is known to be a default.
     assert point_name("gone", '{"b":1.5,"a":true}') == "gone/b=1.5,a=true"
+
+
+def test_a_workload_from_outside_is_named_by_the_path_of_its_folder():
+    point = Point.named(f"{ROOT}/examples/suite/random_walk/draws=10", 1)
+    assert (point.workload, point.name) == ("random_walk", "random_walk/draws=10")
+    assert Point.named("random_walk/draws=10", 1) == point  # once it is entered
 
 
 def test_named_points_run_on_the_backends_and_as_often_as_the_preset_says():
