@@ -98,6 +98,7 @@ def test_a_name_lists_what_is_not_at_its_default_in_the_order_of_the_fields():
     assert point_name("gone", '{"b":1.5,"a":true}') == "gone/b=1.5,a=true"
 
 
+@pytest.mark.usefixtures("forgotten")
 def test_a_workload_from_outside_is_named_by_the_path_of_its_folder():
     point = Point.named(f"{ROOT}/examples/suite/random_walk/draws=10", 1)
     assert (point.workload, point.name) == ("random_walk", "random_walk/draws=10")
