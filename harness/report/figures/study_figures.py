@@ -43,7 +43,7 @@ def _scaling_panel(rows: Sequence[ScalingRow]) -> LinePanel:
         for kind, own in grouped(rows, lambda row: row.kind).items()
     }
     return LinePanel(
-        f"{shared.NAMES[rows[0].workload]} {point_label(rows[0])}",
+        f"{shared.NAMES.get(rows[0].workload, rows[0].workload)} {point_label(rows[0])}",
         Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
         measured_until=max(curves.get(_MEASURED, {}), default=None),
     )  # fmt: skip
