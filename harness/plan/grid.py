@@ -62,7 +62,7 @@ class Point:
 
     @cached_property
     def name(self) -> str:
-        """What it is called in files, messages and on the command line: see `point_name`."""
+        """See `point_name`."""
         return point_name(self.workload, self.parameters)
 
     @property
