@@ -118,7 +118,7 @@ def anchor() -> None:
     described = machine.describe()
     print(f"{described['cpu']['model']}, {described['cores_allowed']} cores, ray {ray.__version__}", flush=True)
     with ray_setup_and_teardown():
-        actor = ray.remote(num_cpus=0)(Actor).remote()
+        actor: Any = ray.remote(num_cpus=0)(Actor).remote()
         timeit("1:1 actor calls sync", lambda: ray.get(actor.small_value.remote()))
 
 

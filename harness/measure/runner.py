@@ -154,8 +154,8 @@ def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn
     for copy, name in enumerate((trial.backend, trial.backend + AGAIN)):
         if name in found and not found[name].failure:
             for (sweep, position), turn in found[name].turns.items():
-                taken = {"rounds": turn.rounds, "wall_ns": turn.wall_ns, "cpu_ns": turn.cpu_ns}
-                yield RecordedTurn(**trial.columns, copy=copy, sweep=sweep, position=position, **taken)
+                place = {**trial.columns, "copy": copy, "sweep": sweep, "position": position}
+                yield RecordedTurn(**place, rounds=turn.rounds, wall_ns=turn.wall_ns, cpu_ns=turn.cpu_ns)
 
 
 def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:

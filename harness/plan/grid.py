@@ -40,10 +40,10 @@ class TrialKey(NamedTuple):
 
     point: str
     backend: str
-    index: int
+    trial: int
 
     def __str__(self) -> str:
-        return f"{self.point} {self.backend} trial {self.index}"
+        return f"{self.point} {self.backend} trial {self.trial}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ def point_label(row: Measurement | ScalingRow, *, whole: bool = False) -> str:
     Points that differ in their rounds or seeds alone have one label, unless it is the `whole` one.
     """
     values, left_out = row.values, () if whole else (*_OF_SCENARIO, *_LENGTHS)
-    others = (name for name in not_default(row.workload, values) if name not in left_out)
+    listed = not_default(row.workload, values).items()
+    others = (name for name, value in listed if name not in left_out and str(value) != row.scenario)
     names = dict.fromkeys([*(name for name in _SIZES if name in values), *others])
     return ", ".join([row.scenario, *(quantity.parameter(name, values[name]) for name in names)])
