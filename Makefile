@@ -118,8 +118,8 @@ kernel-claims: $(MEASURES)  ## measure what the kernel claims, each line with it
 regress: $(MEASURES)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
 	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(call quoted,$(BASE))) $(if $(MIN_EFFECT),--min-effect $(call quoted,$(MIN_EFFECT)))
 
-ray-options: $(MEASURES)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes
-	$(BIN)/python -m benchmarks.ray_options
+ray-options: $(MEASURES)  ## which option of Ray makes its rounds faster? each in turns, 40 minutes; ANCHOR=1: only Ray's own microbenchmark
+	$(BIN)/python -m benchmarks.ray_options $(if $(ANCHOR),--anchor)
 
 report: $(MEASURES)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(results)

@@ -5,6 +5,8 @@ backend ray-pooled makes plain calls, and ray-pooled-compiled has a compiled gra
 actors of its own. They take turns in blocks with the backend as it is, which takes part twice. Two options are Ray's
 defaults, which both change. Shows the ratios of rounds per second to the backend as it is. The intervals of a table all
 hold at once with 95 % confidence.
+
+`--anchor` prints how fast Ray is on this machine by its own standard, and measures nothing else.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from harness.measure.block import Effort, Measured
 from harness.measure.measured_processes import Subject
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
+from harness.store import machine
 from reactorlib.tool import standard_output
 
 Array = npt.NDArray[np.float64]
@@ -103,6 +106,22 @@ def _bind(_actor: object, core: int) -> None:
             os.sched_setaffinity(int(thread.name), {core})
 
 
+def anchor() -> None:
+    """Ray's own microbenchmark of this name, timed by Ray's own function, which prints calls per second."""
+    import ray
+    from ray._private.ray_microbenchmark_helpers import ray_setup_and_teardown, timeit
+
+    class Actor:
+        def small_value(self) -> bytes:
+            return b"ok"
+
+    described = machine.describe()
+    print(f"{described['cpu']['model']}, {described['cores_allowed']} cores, ray {ray.__version__}", flush=True)
+    with ray_setup_and_teardown():
+        actor: Any = ray.remote(num_cpus=0)(Actor).remote()
+        timeit("1:1 actor calls sync", lambda: ray.get(actor.small_value.remote()))
+
+
 def gain(blocks: Sequence[Mapping[str, Measured]], option: str, plain: str = PLAIN) -> Estimate | str:
     """How many times as many rounds per second an option has as the plain one, or why it has none."""
     failure = next((one[name].failure for one in blocks for name in (plain, option) if one[name].failure), "")
@@ -115,7 +134,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ray_options", description=__doc__)
     parser.add_argument("--blocks", type=int, default=5, help="fresh starts of each option (default: 5)")
     parser.add_argument("--backend", choices=BACKENDS, action="append", help="only this one; repeatable")
+    parser.add_argument("--anchor", action="store_true", help="only Ray's own microbenchmark `1:1 actor calls sync`")
     chosen = parser.parse_args(arguments)
+    if chosen.anchor:
+        anchor()
+        return 0
     for backend in chosen.backend or BACKENDS:
         for size, size_bytes in SIZES.items():
             print(f"{backend}, {size} messages ({size_bytes} bytes), {_MEMBERS} members: rounds per second")

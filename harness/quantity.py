@@ -1,7 +1,7 @@
 """Numbers with their units as a reader meets them, in tables and figures: 12.3 ms, 1.4 GiB, 8,412 steps/s."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from harness.stats.intervals import FEW, Estimate
@@ -131,19 +131,12 @@ def ticks(low: float, high: float, most: int) -> list[float]:
     return found[:: math.ceil(len(found) / most) or 1]
 
 
-def sentence(setting: Mapping[str, Any]) -> str:
-    """The parameters that a figure keeps fixed, in words: '15 actors, 1 step per message, minibatch 500'."""
-    return ", ".join(_phrase(name, value) for name, value in sorted(setting.items()))
-
-
-def _phrase(name: str, value: Any) -> str:
+def parameter(name: str, value: Any) -> str:
+    """A parameter in words: '15 actors', '1 step per message', 'minibatch 500'."""
     if name == "work_seconds":
         return f"{value:g} s of simulated work" if value else "no simulated work"
-    return f"{size(value)} objects" if name == "object_bytes" else parameter(name, value)
-
-
-def parameter(name: str, value: Any) -> str:
-    """A parameter in words, exact, so that different values read differently."""
+    if name == "object_bytes":
+        return f"{size(value)} objects"
     if name in ("actors", "agents"):
         return counted(value, name.removesuffix("s"))
     return f"{counted(value, 'step')} per message" if name == "steps_per_message" else f"{name} {value}"

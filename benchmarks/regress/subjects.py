@@ -1,14 +1,13 @@
 """The subjects of a comparison: the kernel's hot paths, and points of the workloads. Measures nothing."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from benchmarks.paths import HOT, order
 from harness.measure.measured_processes import Subject, workload_order
-from harness.plan.grid import Point, backends_of, runs_alone
+from harness.plan.grid import backends_of, runs_alone
+from harness.plan.point_name import not_default
 from harness.plan.selection import select
 from workloads.catalogue import BACKENDS
-from workloads.parameter import parameters_of
 
 # The points of the preset smoke that start fastest: those without torch and without an emulator.
 FAST_WORKLOADS = ("gym_sampling", "overhead", "broadcast_gather")
@@ -30,12 +29,7 @@ def workload_subjects(
         for backend in backends_of(point.workload, grid.backends):
             chosen = BACKENDS[backend]
             rounds = point.verify_rounds if chosen.matched else 0
-            told = workload_order(point.workload, backend, _not_default(point), rounds)
+            # Another tree may not have all of the parameters that are at their defaults.
+            told = workload_order(point.workload, backend, not_default(point.workload, point.values), rounds)
             alone = runs_alone(point.values, chosen)
-            yield Subject(f"{point.workload} {point.scenario} {backend}", told, on_one_cpu=alone)
-
-
-def _not_default(point: Point) -> dict[str, Any]:
-    """The parameters of a point that are not the defaults: another tree may not have all of them."""
-    declared = parameters_of(point.task)
-    return {name: value for name, value in point.values.items() if value != declared[name].default}
+            yield Subject(f"{point.name} {backend}", told, on_one_cpu=alone)

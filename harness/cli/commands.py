@@ -31,7 +31,6 @@ from harness.studies.advise import advising as advise
 from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
-from harness.studies.study import Study
 from reactorlib.tool import standard_output
 from workloads.parameter import ParameterError
 
@@ -104,8 +103,8 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     path = _directory(parsed)
     run_id, grid = run_directory.stored_grid(path)
     end_on_signals()
-    points, tell = grid.points_of(parsed.workload), console_of_progress().print
-    rows, costs = scaling.run(Study(path, run_id, grid, points, parsed.trials, parsed.rounds, tell))
+    points, tell = grid.points_of(parsed.point), console_of_progress().print
+    rows, costs = scaling.run(scaling.Study(path, run_id, grid, points, parsed.trials, parsed.rounds, tell))
     output = terminal.output()
     terminal.print_grid(study_tables.scaling_table(rows), output)
     output.print()

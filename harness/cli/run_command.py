@@ -47,6 +47,7 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     with limited_to(max(parsed.cores, default=None)):
         selection = select(
             parsed.preset or DEFAULT_PRESET,
+            points=parsed.point,
             workloads=parsed.workload,
             backends=parsed.backend,
             settings=[setting(text) for text in parsed.settings],
@@ -179,7 +180,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
         lacking = [trial.backend for trial in trials]
         same = grouped((name for name in chosen.backends if name in lacking), lacking.count)
         told = "; ".join(f"{quantity.counted(count, 'trial')} of {', '.join(names)}" for count, names in same.items())
-        print(f"{point.workload} {point.parameters}: {told}")
+        print(f"{point.name}: {told}")
     budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
     together = _together(forecast.here(chosen, RUNS), todo, budget_s)
     print(f"{_expected(todo, budget_s)}, at most {limit} for each thing that a trial is asked; {together}")
@@ -192,7 +193,7 @@ def _conclude(opened: RunDirectory, console: Console, contributions: Path | None
         console.print(f"{quantity.counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
         shown = (trial for trial in opened.grid.trials() if trial.key in failed)
         for trial in itertools.islice(shown, _SHOWN_FAILURES):
-            console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
+            console.print(f"  {trial.key}: {failed[trial.key].status}")
     console.print(f"done; next: {terminal.command('report', opened.path)}")
     _contribute(opened, console, contributions)
     return 1 if failed else 0
@@ -225,7 +226,7 @@ def _to_resume(parsed: argparse.Namespace, chosen: Grid) -> tuple[Path, Grid | N
     path: Path = parsed.output or latest()
     if not run_directory.holds_run(path):
         raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
-    asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
+    asked = parsed.preset, parsed.point, parsed.workload, parsed.backend, parsed.settings, parsed.seed
     is_open = all(value in (None, []) for value in asked)
     trials = None if parsed.budget and not is_open else parsed.trials
     return path, None if is_open else chosen, trials, {FREE_THREADED: parsed.free_threaded}

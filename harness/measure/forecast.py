@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from harness.errors import UsageError
-from harness.plan.grid import Grid, Trial, TrialKey
+from harness.plan.grid import Grid, Point, Trial
 from harness.store.trial_records import TRIALS, TrialRecord
 
 Key = tuple[str, ...]
@@ -27,11 +27,11 @@ class Forecast:
         self.source, self._grid = source, grid
         self._own, self._before = defaultdict[Key, list[float]](list), defaultdict[Key, list[float]](list)
         for one in before:
-            for key in _keys(one.trial_key):
+            for key in _keys(one, one.backend):
                 self._before[key].append(one.duration_s)
 
     def add(self, trial: Trial, duration_s: float) -> None:
-        for key in _keys(trial.key):
+        for key in _keys(trial.point, trial.backend):
             self._own[key].append(duration_s)
 
     def seconds(self, trials: Iterable[Trial]) -> float:
@@ -39,7 +39,9 @@ class Forecast:
         return sum(self._one(trial) for trial in trials)
 
     def _one(self, trial: Trial) -> float:
-        known = (took[key] for key in _keys(trial.key) for took in (self._own, self._before) if key in took)
+        known = (
+            took[key] for key in _keys(trial.point, trial.backend) for took in (self._own, self._before) if key in took
+        )
         once = fmean(next(known, [_UNKNOWN_SECONDS]))
         return 2 * once if self._grid and trial.backend in self._grid.repeated(trial.point) else once
 
@@ -61,7 +63,6 @@ def _trials(runs: Iterable[Path]) -> list[TrialRecord]:
     return found
 
 
-def _keys(trial: TrialKey) -> tuple[Key, ...]:
+def _keys(point: Point | TrialRecord, backend: str) -> tuple[Key, ...]:
     """The properties that a trial shares with others, from the most to the least specific."""
-    workload, parameters, backend, _ = trial
-    return (workload, parameters, backend), (workload, backend), (backend,), ()
+    return (point.workload, point.parameters, backend), (point.workload, backend), (backend,), ()

@@ -41,18 +41,18 @@ class Display:
         self._bar.stop()
 
     def trial_begins(self, trial: Trial) -> None:
-        self._bar.update(self._task, description=f"{escape(describe(trial))}  {self._time_left()}")
+        self._bar.update(self._task, description=f"{escape(str(trial.key))}  {self._time_left()}")
 
     def trial_ends(self, trial: Trial, record: TrialRecord) -> None:
         self._forecast.add(trial, record.duration_s)
         self._left.remove(trial)
         self._bar.advance(self._task)
         if record.is_failure:
-            self.note(f"{describe(trial)}: FAILED {record.status}")
+            self.note(f"{trial.key}: FAILED {record.status}")
 
     def block_ends(self, point: Point) -> None:
         """Show the point, and how much of the run is left."""
-        self.note(f"{place(point)}: {self._time_left()}")
+        self.note(f"{point.name}: {self._time_left()}")
 
     def note(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -60,14 +60,3 @@ class Display:
     def _time_left(self) -> str:
         seconds = min(self._forecast.seconds(self._left), max(0.0, self._gives_up - time.monotonic()))
         return f"{quantity.duration_s(seconds)} left"
-
-
-def describe(trial: Trial) -> str:
-    """A trial in a few words."""
-    return f"{place(trial.point)} {trial.backend} trial {trial.index}"
-
-
-def place(point: Point) -> str:
-    """A point in a few words."""
-    size = next((f" {name}={point.values[name]}" for name in ("actors", "agents") if name in point.values), "")
-    return f"{point.workload} {point.scenario}{size}"

@@ -82,14 +82,13 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
 
 def _judge(results: RunDirectory, block: Block, display: Display) -> None:
     """Turn trials of the block's point into failures whose digest isn't the point's."""
-    point = block[0].point
-    wrong = digests.disagreements(one for one in results.trials if one.point == (point.workload, point.parameters))
+    wrong = digests.disagreements(one for one in results.trials if one.point == block[0].point.name)
     if not wrong:
         return
     judged = [replace(one, status=wrong[one.trial_key]) if one.trial_key in wrong else one for one in results.trials]
     results.replace_trials(judged)
-    for (workload, _, backend, index), reason in wrong.items():
-        display.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
+    for trial, reason in wrong.items():
+        display.note(f"FAILED {trial}: {reason}")
 
 
 def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept) -> None:
@@ -131,9 +130,9 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     reasons = {trial.backend: reason for trial in block if (reason := needs.why_not(trial.point, trial.backend))}
     absent = {one.name: told for one in subjects if (told := reasons.get(one.name.removesuffix(AGAIN)))}
     found: dict[str, Measured] = {}
-    parameters = block[0].point.parameters
-    seed = f"{results.grid.seed} {parameters} {block[0].index}"
-    place = f"{block[0].point.workload}-{hashlib.blake2b(parameters.encode(), digest_size=4).hexdigest()}"
+    point = block[0].point
+    seed = f"{results.grid.seed} {point.name} {block[0].index}"
+    place = f"{point.workload}-{hashlib.blake2b(point.name.encode(), digest_size=4).hexdigest()}"
     try:
         able = [one for one in subjects if one.name not in absent]
         found = engine.run(able, effort, seed, lambda subject: logs[subject.name], starts, kept)
@@ -155,7 +154,8 @@ def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn
     for copy, name in enumerate((trial.backend, trial.backend + AGAIN)):
         if name in found and not found[name].failure:
             for (sweep, position), turn in found[name].turns.items():
-                yield RecordedTurn(*trial.key, copy, sweep, position, turn.rounds, turn.wall_ns, turn.cpu_ns)
+                place = {**trial.columns, "copy": copy, "sweep": sweep, "position": position}
+                yield RecordedTurn(**place, rounds=turn.rounds, wall_ns=turn.wall_ns, cpu_ns=turn.cpu_ns)
 
 
 def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
@@ -177,7 +177,7 @@ def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) 
 def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) -> TrialRecord:
     taken = measured.turns.values()
     return TrialRecord(
-        *trial.key,
+        **trial.columns,
         started_at=started_at,
         duration_s=round(measured.taken_s + shared_s, 3),
         outside_cores=round(measured.outside_cores, 3),

@@ -7,20 +7,20 @@ backends of one trial, which live together and take turns.
 import dataclasses
 import itertools
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
 from harness.errors import UsageError
 from harness.plan import metrics
+from harness.plan.point_name import named_task, point_name
 from workloads import outside
 from workloads.catalogue import BACKENDS, Backend, make_task, runs, workload_of
-from workloads.parameter import ParameterError
+from workloads.parameter import ParameterError, unknown
 
-TrialKey = tuple[str, str, str, int]
 # A parameter's value in JSON.
 Scalar = int | float | str | bool
 
@@ -35,6 +35,17 @@ MOST_TRIALS = 1_000  # of a point, in any sensible run
 LONGEST_S = 1e8  # as a time limit; the system can't wait for much longer
 
 
+class TrialKey(NamedTuple):
+    """A trial of a run, in files and messages. `point`: the name."""
+
+    point: str
+    backend: str
+    trial: int
+
+    def __str__(self) -> str:
+        return f"{self.point} {self.backend} trial {self.trial}"
+
+
 @dataclass(frozen=True)
 class Point:
     """A workload with all its parameters, and the trials it gets on each backend."""
@@ -42,6 +53,17 @@ class Point:
     workload: str
     parameters: str
     trials: int
+
+    @classmethod
+    def named(cls, name: str, trials: int) -> "Point":
+        """The point of a name; raises UsageError."""
+        workload, task = named_task(name)
+        return cls(workload, canonical(task), trials)
+
+    @cached_property
+    def name(self) -> str:
+        """See `point_name`."""
+        return point_name(self.workload, self.parameters)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -91,7 +113,13 @@ class Trial:
 
     @property
     def key(self) -> TrialKey:
-        return self.point.workload, self.point.parameters, self.backend, self.index
+        return TrialKey(self.point.name, self.backend, self.index)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that name it in files."""
+        point = {"workload": self.point.workload, "parameters": self.point.parameters}
+        return {**point, "backend": self.backend, "trial": self.index}
 
 
 Block = tuple[Trial, ...]
@@ -132,11 +160,13 @@ class Grid:
     budget_s: float | None = None
     predicts: bool = False
 
-    def points_of(self, workloads: Sequence[str]) -> list[Point]:
-        """The points, or those of the workloads asked for; raises UsageError where there are none."""
-        if found := [point for point in self.points if not workloads or point.workload in workloads]:
-            return found
-        raise UsageError(f"the run has no points of {', '.join(workloads)}")
+    def points_of(self, names: Sequence[str]) -> list[Point]:
+        """The points, or those of these names; raises UsageError for one that is not there."""
+        known = {point.name: point for point in self.points}
+        for name in names:
+            if name not in known:
+                raise UsageError(unknown("--point", name, known))
+        return [known[name] for name in names] or list(self.points)
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, in the order in which they run."""
@@ -186,13 +216,12 @@ class Grid:
         names = tuple(description["backends"])
         for name, place in description.get("outside", {}).items():
             outside.PLACES.setdefault(name, place)  # the command line knows better
-        points = []
-        for one in description["points"]:
-            # Parameters that its version did not have are left out, as in its rows.
-            parameters = canonical(make_task(one["workload"], one["parameters"]), one["parameters"])
-            points.append(Point(one["workload"], parameters, one["trials"]))
+        points = tuple(
+            Point(one["workload"], canonical(make_task(one["workload"], one["parameters"])), one["trials"])
+            for one in description["points"]
+        )
         limits = description["time_limit_s"], description.get("budget_s")
-        return cls(tuple(points), names, description["seed"], *limits, predicts=description.get("predicts", False))
+        return cls(points, names, description["seed"], *limits, predicts=description.get("predicts", False))
 
 
 def differences(before: Grid, now: Grid) -> str:
@@ -205,9 +234,9 @@ def differences(before: Grid, now: Grid) -> str:
     budgeted = before.budget_s is not None and now.budget_s is not None
     there, here = (set((grid.with_trials(1) if budgeted else grid).points) for grid in (before, now))
     if there != here:
-        example = min(here - there or there - here, key=lambda point: (point.workload, point.parameters))
+        example = min(here - there or there - here, key=lambda point: point.name)
         only = f"{len(there - here)} points there are none of this grid's, {len(here - there)} here are new"
-        found.append(f"{only}, such as {example.workload} with {example.trials} trials of {example.parameters}")
+        found.append(f"{only}, such as {example.trials} trials of {example.name}")
     if before.seed != now.seed:
         found.append(f"seed {before.seed} there, {now.seed} here")
     return "; ".join(found)
@@ -249,7 +278,6 @@ def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
     return in_one_thread and not parameters.get("work_seconds")
 
 
-def canonical(task: Any, names: Container[str] | None = None) -> str:
-    """All parameters of a task, or those of these names, as JSON, the same text for equal tasks."""
-    values = {name: value for name, value in dataclasses.asdict(task).items() if names is None or name in names}
-    return json.dumps(values, sort_keys=True, separators=(",", ":"))
+def canonical(task: Any) -> str:
+    """All parameters of a task as JSON, the same text for equal tasks."""
+    return json.dumps(dataclasses.asdict(task), sort_keys=True, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""From the command line's choices to a grid: presets, workloads, backends, `--set`. Runs nothing.
+"""From the command line's choices to a grid: presets, workloads, backends, `--set`, `--point`. Runs nothing.
 
 A value of `--set` may suit one workload and not another. It is used wherever it suits, and a note names what was left
 out. A value that suits nowhere is refused. Points of two sweeps that differ only in how long they run are one.
@@ -52,6 +52,7 @@ class Selection:
 def select(
     preset_name: str,
     *,
+    points: Sequence[str] = (),
     workloads: Sequence[str] = (),
     backends: Sequence[str] = (),
     settings: Sequence[Setting] = (),
@@ -63,13 +64,16 @@ def select(
 ) -> Selection:
     """The grid that the command line asks for; an empty sequence and None stand for the preset's own choice.
 
-    `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
-    the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
-    preset's budget grows with the number of backends. Things from outside are in `outside.PLACES`. Raises UsageError.
+    `points`: their names, instead of workloads and settings. `seed` is the seed of the order, and of every workload
+    unless a setting or a name of a point says otherwise. A number of trials overrides the preset's budget.
+    `free_threaded`: also take the backends that need no GIL, unless backends are named. The preset's budget grows with
+    the number of backends. Things from outside are in `outside.PLACES`. Raises UsageError.
     """
     preset = PRESETS[preset_name]
+    if points and (workloads or settings):
+        raise UsageError("--point names a workload and all its parameters; leave out --workload and --set")
     try:
-        sweeps = _sweeps(preset_name, workloads)
+        sweeps = _sweeps(preset_name, workloads) if not points else []
         for name in backends:
             backend_of(name)
     except ParameterError as error:
@@ -79,15 +83,16 @@ def select(
     for sweep in sweeps:
         search.explore(sweep)
     search.check_accepted()
+    found = dict.fromkeys(Point.named(name, trials or preset.trials) for name in points) or search.points.values()
     added = BESIDE_A_GIL if free_threaded and not backends else ()
     chosen = tuple(dict.fromkeys((*(backends or preset.backends), *added)))
-    for workload, _ in search.points:
-        if not backends_of(workload, chosen):
-            raise UsageError(f"workload {workload} has none of the backends {', '.join(chosen)}")
+    for point in found:
+        if not backends_of(point.workload, chosen):
+            raise UsageError(f"workload {point.workload} has none of the backends {', '.join(chosen)}")
     if budget_s is None and trials is None and preset.budget_s is not None:
         budget_s = preset.budget_s * (len(chosen) / len(preset.backends) if added else 1)
     limit_s = time_limit_s or preset.time_limit_s
-    grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s, preset.predicts)
+    grid = Grid(tuple(found), chosen, seed or 0, limit_s, budget_s, preset.predicts)
     left_out = dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)
     return Selection(grid, (*search.notes, *left_out))
 

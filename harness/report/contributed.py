@@ -3,7 +3,6 @@
 Every ratio is made from the rows of a file alone, so that anyone can make it again.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import msgspec
 from harness import quantity
 from harness.errors import UsageError
 from harness.grouping import grouped
-from harness.report.point_labels import point_labels
+from harness.report.point_label import point_label
 from harness.report.summary import RAY, Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals
@@ -28,14 +27,11 @@ from harness.store.contribution import (
     FORMAT,
     LOOP,
     OURS,
-    REMEDY,
     ContributedMachine,
     Contribution,
-    PredictionOutcome,
 )
 from harness.store.files import explained
 from harness.store.measurement_table import Measurement
-from harness.store.prediction_table import PredictionRow
 from harness.store.recorded_turns import RecordedTurns
 
 PART = "contributed"
@@ -47,7 +43,6 @@ _COLUMNS = (
 )  # fmt: skip
 _PREDICTION_COLUMNS = ("cores", "backend", "a message", "a MB", "predicted", "measured", "measured / predicted")
 _COMPILED = "compiled"
-_CLOSE = 1e-6
 _NO_TURNS = RecordedTurns(())
 
 
@@ -63,7 +58,7 @@ class ContributedPoint:
 
     file: Contribution
     doubts: tuple[str, ...]
-    name: str
+    environment: str
     label: str
     ours: Lead | None
     ray: Lead | None
@@ -82,7 +77,7 @@ def write(summary: Summary, directory: Path | None = None) -> Path:
 
     `directory`: the run's own by default. Raises UsageError where the run lacks something.
     """
-    metrics = {point.key: point.metric for point in summary.points}
+    metrics = {point.name: point.metric for point in summary.points}
     rows = [row for row in summary.rows if row.metric == metrics[row.point]]
     ahead = list(summary.predictions)
     if not rows:
@@ -98,7 +93,6 @@ def write(summary: Summary, directory: Path | None = None) -> Path:
         "outside_cores": fmean(one.outside_cores for one in summary.trials) if summary.trials else None,
         "measurements": rows,
         "predictions": ahead,
-        "outcomes": list(_outcomes(rows, ahead)),
     }
     try:
         found = msgspec.convert(msgspec.to_builtins(content), Contribution)
@@ -109,42 +103,11 @@ def write(summary: Summary, directory: Path | None = None) -> Path:
     return path
 
 
-def _outcomes(rows: Sequence[Measurement], predictions: Sequence[PredictionRow]) -> Iterator[PredictionOutcome]:
-    by_point = grouped(rows, lambda row: row.point)
-    ratios = {point: PointRatios(own, _NO_TURNS) for point, own in by_point.items()}
-    for row in predictions:
-        if row.point in ratios:
-            ratio, predicted = ratios[row.point].of(row.backend, LOOP), row.speedup
-            measured = ratio.value if ratio else None
-            off = measured / predicted if measured and predicted else None
-            yield PredictionOutcome(*row.point, row.backend, predicted, measured, off)
-
-
-def read(path: Path) -> Contribution:
-    """A file, whose outcomes follow from its rows. Raises UsageError, in one line."""
-    found = contribution.read(path)
-    own = list(_outcomes(found.measurements, found.predictions))
-    for one, other in zip(found.outcomes, own, strict=False):
-        if not _same(one, other):
-            raise UsageError(
-                f"{path}: outcomes: {one.workload} {one.backend} is {one.off} off, by its rows {other.off}; {REMEDY}"
-            )
-    if len(found.outcomes) != len(own):
-        raise UsageError(f"{path}: outcomes: expected {len(own)}, one for each prediction; {REMEDY}")
-    return found
-
-
-def _same(one: PredictionOutcome, other: PredictionOutcome) -> bool:
-    pairs = ((one.predicted, other.predicted), (one.measured, other.measured), (one.off, other.off))
-    named = (one.workload, one.parameters, one.backend) == (other.workload, other.parameters, other.backend)
-    return named and all(math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE) for a, b in pairs)
-
-
 def read_all(directory: Path) -> dict[Path, Contribution]:
     """The files of a directory, by fewest cores. Raises UsageError for the first that is broken."""
     if not directory.is_dir():
         raise UsageError(f"{directory}: no such directory; expected files of `make bench PRESET=contribute`")
-    found = {path: read(path) for path in sorted(directory.glob("*.json"))}
+    found = {path: contribution.read(path) for path in sorted(directory.glob("*.json"))}
     return dict(sorted(found.items(), key=lambda item: item[1].cores))
 
 
@@ -152,10 +115,9 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
     """All points of these files."""
     made = []
     for one in found:
-        labels = point_labels(one.measurements)
-        ahead = {(*row.point, row.backend): row.speedup for row in one.predictions}
+        ahead = {(row.point, row.backend): row.speedup for row in one.predictions}
         for point, own in grouped(one.measurements, lambda row: row.point).items():
-            ratios, name = PointRatios(own, _NO_TURNS), f"{point[0]} {own[0].scenario}"
+            ratios, first = PointRatios(own, _NO_TURNS), own[0]
             of_loop = {backend: lead for backend in ratios.trials if (lead := ratios.of(backend, LOOP))}
             rays = [backend for backend in of_loop if backend.startswith(RAY)]
             # On one core, reactors run in one thread.
@@ -164,13 +126,13 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
                 ContributedPoint(
                     file=one,
                     doubts=tuple(_doubts(one, own)),
-                    name=name,
-                    label=f"{point[0]} {labels[point]}",
+                    environment=f"{first.workload} {first.scenario}",
+                    label=f"{first.workload} {point_label(first)}",
                     ours=_best(of_loop, [ours]),
                     ray=_best(of_loop, [backend for backend in rays if _COMPILED not in backend]),
                     compiled=_best(of_loop, [backend for backend in rays if _COMPILED in backend]),
                     ceiling=_best(of_loop, [backend for backend in of_loop if is_limit(backend)]),
-                    ahead=ahead.get((*point, ours)),
+                    ahead=ahead.get((point, ours)),
                 )
             )
     return made
@@ -218,20 +180,22 @@ def prediction_table(found: Iterable[Contribution]) -> TextTable:
     """A row for each backend of each file: the costs measured before, and how far off its predictions were."""
     rows = []
     for one in found:
-        costs = {row.backend: row for row in one.predictions}
-        for backend, own in grouped(one.outcomes, lambda outcome: outcome.backend).items():
-            message_ns, byte_ns = costs[backend].message_ns, costs[backend].byte_ns
+        by_point = grouped(one.measurements, lambda row: row.point)
+        ratios = {point: PointRatios(own, _NO_TURNS) for point, own in by_point.items()}
+        for backend, own in grouped(one.predictions, lambda row: row.backend).items():
+            message_ns, byte_ns = own[0].message_ns, own[0].byte_ns
+            leads = [(row.speedup, ratios[row.point].of(backend, LOOP)) for row in own if row.point in ratios]
             rows.append((
                 str(one.cores),
                 backend,
                 quantity.show(message_ns, "ns") if message_ns else NOTHING,
                 quantity.show(1e6 * byte_ns, "ns") if byte_ns else NOTHING,
-                _from_to((outcome.predicted for outcome in own), "x"),
-                _from_to((outcome.measured for outcome in own), "x"),
-                _from_to(outcome.off for outcome in own),
+                _from_to((ahead for ahead, _ in leads if ahead), "x"),
+                _from_to((lead.value for _, lead in leads if lead), "x"),
+                _from_to(lead.value / ahead for ahead, lead in leads if ahead and lead),
             ))  # fmt: skip
     return TextTable("predictions, and how far off they were", _PREDICTION_COLUMNS, tuple(rows))
 
 
-def _from_to(values: Iterable[float | None], sign: str = "") -> str:
-    return quantity.from_to((one for one in values if one), lambda value: f"{value:.2f}{sign}") or NOTHING
+def _from_to(values: Iterable[float], sign: str = "") -> str:
+    return quantity.from_to(values, lambda value: f"{value:.2f}{sign}") or NOTHING

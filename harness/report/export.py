@@ -26,8 +26,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "path": str(summary.path),
         "points": [
             {
-                "workload": point.workload,
-                "label": point.label,
+                "point": point.name,
                 "metric": point.metric,
                 "unit": point.units[point.metric],
                 "backends": {cell.backend: asdict(cell) for cell in point.cells},
@@ -82,7 +81,7 @@ def _measured(summary: Summary) -> Iterator[tuple[PointSummary, Cell, Estimate]]
 
 
 def _name(point: PointSummary, cell: Cell) -> str:
-    return f"{point.workload} {point.label}, {cell.backend}"[:_MOST_CHARACTERS]
+    return f"{point.name}, {cell.backend}"[:_MOST_CHARACTERS]
 
 
 def _bounded(estimate: Estimate) -> dict[str, float]:

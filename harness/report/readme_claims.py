@@ -41,10 +41,6 @@ class Claim:
         """The range in which the ratio should lie on a machine with as many cores."""
         return expected([self.published])
 
-    @property
-    def place(self) -> str:
-        return f"{self.point.workload} {self.point.label}"
-
 
 def answered_by(summary: Summary) -> tuple[Summary, ...]:
     """The runs behind README's table: a run, and that of the paper's points beside it if it is of the same code."""
@@ -80,7 +76,7 @@ def _of_point(name: str, end: PointAnswer, ours: str, records: Sequence[TrialRec
     if inline and LOOP in inline.speedups:
         found.append((f"{name}-overhead", _INLINE, LOOP, inline.speedups[LOOP]))
     for name, backend, baseline, ratio in found:
-        own = [one for one in records if one.point == end.point.key and one.backend in (backend, baseline)]
+        own = [one for one in records if one.point == end.point.name and one.backend in (backend, baseline)]
         taken = sum(fmean(one.duration_s for one in own if one.backend == side) for side in (backend, baseline))
         held = max(one.peak_bytes or 0 for one in own)
         yield Claim(name, end.point, backend, baseline, ratio, TRIALS * taken, held)
@@ -91,7 +87,7 @@ def table(known: Sequence[Claim]) -> TextTable:
     rows = tuple(
         (
             one.name,
-            f"{one.backend} over {one.baseline}, {one.place}",
+            f"{one.backend} over {one.baseline}, {one.point.name}",
             quantity.ratio(one.published),
             " to ".join(map(quantity.times, one.expected)),
             quantity.duration_s(one.seconds),

@@ -29,9 +29,7 @@ EXPLAINED = explanation("tables", confidence=100 * CONFIDENCE, trials=ENOUGH_TRI
 
 def headlines(summary: Summary) -> dict[str, list[str]]:
     """The sections beside the tables, in order, without empty ones: lines by heading."""
-    cells = [
-        (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
-    ]
+    cells = [(f"{point.name}, {cell.backend}", cell) for point in summary.points for cell in point.cells]
     scaling = [*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED]
     sections = {
         FAILED: [f"{where}: {failure}" for where, cell in cells for failure in cell.failures],
@@ -48,7 +46,7 @@ def _noise(summary: Summary) -> Iterator[str]:
     for one in summary.noise:
         starts = quantity.counted(one.ratio.count, "start")
         yield (
-            f"{one.workload} {one.scenario}, {one.backend} against itself, {starts}: the ratio is off by "
+            f"{one.point}, {one.backend} against itself, {starts}: the ratio is off by "
             f"{percent(one.distance)}. Its interval reaches {percent(one.half_width)} to either side and "
             f"{'contains' if one.contains_one else 'does not contain'} 1"
         )

@@ -47,8 +47,7 @@ class Change:
     the number of ratios compared (Holm).
     """
 
-    workload: str
-    label: str
+    point: str
     backend: str
     baseline: str
     metric: str
@@ -63,15 +62,14 @@ class Change:
 class Unjudged:
     """A backend that cannot be compared at a point, and why."""
 
-    workload: str
-    label: str
+    point: str
     backend: str
     judgement: Judgement
     reason: str
 
 
 Found = Sequence[Change | Unjudged]
-Place = tuple[str, str, str]  # workload, parameters, backend
+Place = tuple[str, str]  # the name of a point, backend
 
 
 def load(path: Path) -> FinishedRun:
@@ -133,11 +131,10 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
 
 def _unjudged(base: FinishedRun, new: FinishedRun) -> Iterator[tuple[Place, Unjudged]]:
     """The backends of a point that cannot be compared, each with the reason."""
-    rows = [grouped(run.rows, lambda row: (row.workload, row.parameters, row.backend)) for run in (base, new)]
-    labels = {point.key: point.label for point in new.points}
+    rows = [grouped(run.rows, lambda row: (row.point, row.backend)) for run in (base, new)]
     for place, (was, is_now) in ((place, (rows[0][place], rows[1][place])) for place in rows[0]):
         if fault := _fault(was, is_now):
-            yield place, Unjudged(place[0], labels[place[:2]], place[2], *fault)
+            yield place, Unjudged(*place, *fault)
 
 
 def _fault(was: Sequence[Measurement], is_now: Sequence[Measurement]) -> tuple[Judgement, str] | None:
@@ -184,19 +181,18 @@ def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str |
 
 
 def _changes(base: FinishedRun, new: FinishedRun, unjudged: Container[Place]) -> Iterator[Change]:
-    before = {(point.key, cell.backend): cell.speedups for point in base.points for cell in point.cells}
+    before = {(point.name, cell.backend): cell.speedups for point in base.points for cell in point.cells}
     baselines = {reference_ceiling.CEILING, *(name for name, backend in BACKENDS.items() if backend.role == "main")}
     made_of = {reference_ceiling.CEILING: [*filter(reference_ceiling.is_limit, BACKENDS), "serial"]}
     for point in new.points:
         for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
-            was = before[point.key, cell.backend]
+            was = before[point.name, cell.backend]
             for baseline, after in cell.speedups.items():
                 needed = [cell.backend, *made_of.get(baseline, [baseline])]
-                sound = not any((*point.key, name) in unjudged for name in needed)
+                sound = not any((point.name, name) in unjudged for name in needed)
                 if sound and baseline in was and baseline in baselines:
-                    place = point.workload, point.label, cell.backend, baseline, point.metric
                     factor = intervals.change(after, was[baseline])
-                    yield Change(*place, factor, before=was[baseline], after=after)
+                    yield Change(point.name, cell.backend, baseline, point.metric, factor, was[baseline], after)
 
 
 def lines(base: FinishedRun, new: FinishedRun, found: Found, min_effect: float) -> list[str]:
@@ -227,7 +223,7 @@ def _conclusion(found: Found, min_effect: float) -> list[str]:
 
 
 def _line(one: Change | Unjudged) -> str:
-    at = f"{one.workload} {one.label}: {one.backend}"
+    at = f"{one.point}: {one.backend}"
     if isinstance(one, Unjudged):
         return f"{at}: {one.reason}"
     after, before = (f"{quantity.number(ratio.value)}x" for ratio in (one.after, one.before))

@@ -35,7 +35,7 @@ def unsupported(summary: Summary) -> dict[str, str]:
 
 def ratio(summary: Summary, point: PointSummary, baseline: str, backend: str = THREADS) -> Estimate | None:
     """How many times as fast a backend is there as a baseline; None where that was not measured."""
-    rows = [row for row in summary.rows if row.point == point.key]
+    rows = [row for row in summary.rows if row.point == point.name]
     return PointRatios(rows, summary.turns).of(backend, baseline)
 
 

@@ -20,9 +20,7 @@ from harness.store.recorded_turns import RecordedTurns
 class SelfComparison:
     """A backend against itself at one point. The true ratio is 1."""
 
-    workload: str
-    scenario: str
-    parameters: str
+    point: str
     backend: str
     ratio: Estimate
 
@@ -47,7 +45,7 @@ def of_run(rows: Sequence[Measurement], taken: RecordedTurns) -> Iterator[SelfCo
     for (point, backend), own in grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend)).items():
         logs = by_block(taken, point, (backend, 0), (backend, 1), [one.trial for one in own])
         if logs:
-            yield SelfComparison(*point[:1], own[0].scenario, point[1], backend, intervals.ratio_of_turns(logs))
+            yield SelfComparison(point, backend, intervals.ratio_of_turns(logs))
 
 
 def floor_of(comparisons: Iterable[SelfComparison]) -> float:

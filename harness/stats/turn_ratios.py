@@ -1,6 +1,5 @@
 """Log ratios of neighbouring turns: the rule by which two subjects of a block are compared."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 
@@ -17,7 +16,7 @@ def log_ratios(above: Mapping[int, float], below: Mapping[int, float]) -> list[f
 
 def by_block(
     taken: RecordedTurns,
-    point: tuple[str, str],
+    point: str,
     above: tuple[str, int],
     below: tuple[str, int],
     trials: Iterable[int],
@@ -29,7 +28,8 @@ def by_block(
     turn has no time that counts.
     """
     over, under = (taken.of(point, *subject) for subject in (above, below))
-    parameters = json.loads(point[1])
+    first = next((turn for turns in over.values() for turn in turns.values()), None)
+    parameters = first.values if first else {}
     by_cpu = all(name in BACKENDS and runs_alone(parameters, BACKENDS[name]) for name, _ in (above, below))
 
     def times(turns: Mapping[int, RecordedTurn], uncounted_ns: float) -> dict[int, float]:

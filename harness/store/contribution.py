@@ -44,18 +44,6 @@ class ContributedMachine(TypedDict):
 
 
 @dataclass(frozen=True)
-class PredictionOutcome:
-    """The speed-up of a backend over the loop at a point: predicted, measured, and the second over the first."""
-
-    workload: Text
-    parameters: Text
-    backend: Text
-    predicted: PositiveFinite | None
-    measured: PositiveFinite | None
-    off: PositiveFinite | None
-
-
-@dataclass(frozen=True)
 class Contribution:
     """The content of a file. `measurements`: the main metric's rows. `predictions`: one for each point and each backend
     but the loop. Files of early versions have those of reactors alone. `dirty`: whether the code had uncommitted
@@ -72,7 +60,6 @@ class Contribution:
     outside_cores: Amount | None
     measurements: list[Measurement]
     predictions: list[PredictionRow]
-    outcomes: list[PredictionOutcome]
 
     def __post_init__(self) -> None:
         if not self.measurements:
@@ -80,12 +67,12 @@ class Contribution:
         others = {row.run_id for row in self.measurements} | {row.run_id for row in self.predictions}
         for other in others - {self.run_id}:
             raise ValueError(f"a row of run {other} in the file of run {self.run_id}")
-        for key, rows in grouped(self.measurements, lambda row: row.key).items():
+        for rows in grouped(self.measurements, lambda row: row.key).values():
             if len(rows) > 1:
-                raise ValueError(f"measurements: {key[0]} {key[2]} has trial {key[3]} twice")
-        for (workload, _, backend, trial), reason in digests.disagreements(self.measurements).items():
-            raise ValueError(f"measurements: {workload} {backend} trial {trial}: {reason}")
-        ahead = {(*row.point, row.backend): row.cores for row in self.predictions}
+                raise ValueError(f"measurements: {rows[0].trial_key} is there twice")
+        for trial, reason in digests.disagreements(self.measurements).items():
+            raise ValueError(f"measurements: {trial}: {reason}")
+        ahead = {(row.point, row.backend): row.cores for row in self.predictions}
         if len(ahead) < len(self.predictions):
             raise ValueError("predictions: one is there twice")
         early = {row.backend for row in self.predictions} == {OURS}
@@ -93,11 +80,10 @@ class Contribution:
             backends = {row.backend for row in own}
             for backend in (LOOP, OURS):
                 if backend not in backends:
-                    raise ValueError(f"measurements: {' '.join(point)} lacks {backend}")
+                    raise ValueError(f"measurements: {point} lacks {backend}")
             for backend in sorted({OURS} if early else backends - {LOOP}):
-                if ahead.get((*point, backend)) != self.cores:
-                    expected = f"{' '.join((*point, backend))} for {self.cores} cores"
-                    raise ValueError(f"predictions: expected one of {expected}")
+                if ahead.get((point, backend)) != self.cores:
+                    raise ValueError(f"predictions: expected one of {point} {backend} for {self.cores} cores")
 
     @property
     def cores(self) -> int:

@@ -32,8 +32,8 @@ def is_disagreement(status: str) -> bool:
 
 def _of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
     first: dict[str, str] = {}
-    for (_, _, backend, _), digest in sorted(digests.items(), key=lambda item: item[0][3]):
-        first.setdefault(backend, digest)
+    for key, digest in sorted(digests.items(), key=lambda item: item[0].trial):
+        first.setdefault(key.backend, digest)
     if REFERENCE_BACKEND in first:
         expected, whose = first[REFERENCE_BACKEND], f"{REFERENCE_BACKEND} has"
     else:

@@ -10,7 +10,7 @@ from harness.grouping import grouped
 from harness.plan.grid import Point
 from harness.plan.metrics import simulated_ns, work
 from harness.store.recorded_turns import RecordedTurn
-from harness.store.row import Count, Finite, OfPoint, OfTrial, Positive, Text, one_of
+from harness.store.row import Count, Finite, HasStatus, OfTrial, Positive, Text, one_of
 from harness.store.status import OK, one_line
 from harness.store.table import Table
 from harness.store.trial_records import TrialRecord
@@ -20,8 +20,8 @@ _POSITIVE, _SIGNED = ("throughput", "round_time"), "overhead"
 
 
 @dataclass(frozen=True)
-class Measurement(OfPoint, OfTrial):
-    """One metric of one trial. The fields are the columns, in their order.
+class Measurement(OfTrial, HasStatus):
+    """One metric of one trial. The fields are the columns, in their order, before the name of the point.
 
     `started_at`: when the trial began, UTC, ISO 8601. `parameters`: canonical JSON of the point. `value`: None where
     the trial failed. Then `status` is the reason in one line.
@@ -55,7 +55,7 @@ class Measurement(OfPoint, OfTrial):
             raise ValueError(f"column value: expected a {self.metric} of 0 or more, got {self.value:g}")
 
     @property
-    def key(self) -> tuple[str, str, str, int, str]:
+    def key(self) -> tuple[str, str, int, str]:
         """Trial and metric, which no other row of the file may repeat."""
         return (*self.trial_key, self.metric)
 
@@ -63,14 +63,14 @@ class Measurement(OfPoint, OfTrial):
         return replace(self, value=None, status=one_line(reason))
 
 
-MEASUREMENTS = Table("measurements.csv", Measurement, "remove the line or restore it", "key")
+MEASUREMENTS = Table("measurements.csv", Measurement, "remove the line or restore it", "key", "point")
 
 
 def derived(
     run_id: str, points: Iterable[Point], trials: Iterable[TrialRecord], turns: Iterable[RecordedTurn]
 ) -> Iterator[Measurement]:
     """The rows of the trials, in their order."""
-    known = {(point.workload, point.parameters): point for point in points}
+    known = {point.name: point for point in points}
     taken = grouped((turn for turn in turns if not turn.copy), lambda turn: turn.trial_key)
     for trial in trials:
         point = known[trial.point]

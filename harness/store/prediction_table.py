@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from harness.store.row import Amount, OfPoint, Positive, PositiveFinite, Text
+from harness.store.row import Amount, HasStatus, OfPoint, Positive, PositiveFinite, Text
 from harness.store.table import Table
 
 
 @dataclass(frozen=True)
-class PredictionRow(OfPoint):
+class PredictionRow(OfPoint, HasStatus):
     """A prediction. The fields are the columns, in their order.
 
     `cores`: the number of cores it is for. `message_ns`, `byte_ns`: the cost of a message and of a byte on this

@@ -41,11 +41,10 @@ class RecordedTurns:
     """The turns of a run, by point, backend and copy."""
 
     def __init__(self, rows: Iterable[RecordedTurn]) -> None:
-        self._taken: dict[tuple[tuple[str, str], str, int], dict[int, dict[int, RecordedTurn]]] = {}
+        self._taken: dict[tuple[str, str, int], dict[int, dict[int, RecordedTurn]]] = {}
         for row in rows:
-            key = (row.workload, row.parameters), row.backend, row.copy
-            self._taken.setdefault(key, {}).setdefault(row.trial, {})[row.sweep] = row
+            self._taken.setdefault((row.point, row.backend, row.copy), {}).setdefault(row.trial, {})[row.sweep] = row
 
-    def of(self, point: tuple[str, str], backend: str, copy: int = 0) -> Mapping[int, Mapping[int, RecordedTurn]]:
+    def of(self, point: str, backend: str, copy: int = 0) -> Mapping[int, Mapping[int, RecordedTurn]]:
         """The turns of a backend at a point, by trial and sweep."""
         return self._taken.get((point, backend, copy), {})

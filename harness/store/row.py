@@ -1,5 +1,6 @@
 """Properties that rows of several files share: the point and the trial they are of, and their status."""
 
+import json
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated
@@ -7,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from harness.plan.grid import Scalar, TrialKey
+from harness.plan.point_name import point_name
 from harness.store.status import OK, UNSUPPORTED
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -31,32 +33,40 @@ def _check_parameters(text: str) -> None:
         raise ValueError(f"parameters: expected named values as JSON, got {text[:40]!r}") from None
 
 
-class OfTrial:
-    """A row that names its trial."""
-
-    workload: str
-    parameters: str
-    backend: str
-    trial: int
-
-    @property
-    def trial_key(self) -> TrialKey:
-        return self.workload, self.parameters, self.backend, self.trial
-
-
 class OfPoint:
-    """A row that names its point and has a status."""
+    """A row of a point. `point` is the name that follows from its workload and parameters."""
 
     workload: str
     parameters: str
-    status: str
 
     def __post_init__(self) -> None:
         _check_parameters(self.parameters)
 
     @property
-    def point(self) -> tuple[str, str]:
-        return self.workload, self.parameters
+    def point(self) -> str:
+        return point_name(self.workload, self.parameters)
+
+    @property
+    def values(self) -> dict[str, Scalar]:
+        found: dict[str, Scalar] = json.loads(self.parameters)
+        return found
+
+
+class OfTrial(OfPoint):
+    """A row of a trial."""
+
+    backend: str
+    trial: int
+
+    @property
+    def trial_key(self) -> TrialKey:
+        return TrialKey(self.point, self.backend, self.trial)
+
+
+class HasStatus:
+    """A row that may lack a value, and says why."""
+
+    status: str
 
     @property
     def ok(self) -> bool:

@@ -195,8 +195,7 @@ def _check_trials(file: Path, rows: Iterable[TrialRecord | Measurement], grid: G
     known = {trial.key for trial in grid.trials()}
     for number, one in enumerate(rows, start=2):
         if one.trial_key not in known:
-            told = f"{one.workload} {one.backend} trial {one.trial}"
-            raise UsageError(f"{file}, line {number}: a trial of another grid ({told}); {remedy}")
+            raise UsageError(f"{file}, line {number}: a trial of another grid ({one.trial_key}); {remedy}")
 
 
 def _check_turns(path: Path, trials: Iterable[TrialRecord], turns: Iterable[RecordedTurn]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from harness.prediction import MessageCost
-from harness.store.row import Count, OfPoint, Positive, PositiveFinite, Text, one_of
+from harness.store.row import Count, HasStatus, OfPoint, Positive, PositiveFinite, Text, one_of
 from harness.store.table import Table
 
 PREDICTED, PAID, HERE, MEASURED = "predicted", "predicted_paid", "predicted_here", "measured"
@@ -12,7 +12,7 @@ PREDICTIONS = (PREDICTED, PAID, HERE)
 
 
 @dataclass(frozen=True)
-class ScalingRow(OfPoint):
+class ScalingRow(OfPoint, HasStatus):
     """A speed-up. The fields are the columns, in their order.
 
     Columns that `measurements.csv` has as well mean the same, and join the two files. `backend`: the backend that was

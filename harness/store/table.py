@@ -27,15 +27,22 @@ class Table(Generic[_Row]):
 
     `file_name`: compressed if it ends in .gz. `row`: the dataclass, whose types and bounds msgspec checks, and whose
     `__post_init__` may raise ValueError. `remedy`: for a broken file. `key`: the property that no two rows may share.
+    `derived`: a property that is written as the last column. It follows from the others: it is not read, and a file
+    may lack it.
     """
 
     file_name: str
     row: type[_Row]
     remedy: str
     key: str = ""
+    derived: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
+        return (*self._fields, *filter(None, [self.derived]))
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
         return tuple(field.name for field in fields_of(self.row))  # type: ignore[arg-type]
 
     def check_absent(self, directory: Path) -> None:
@@ -67,9 +74,9 @@ class Table(Generic[_Row]):
         except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise UsageError(f"{path}: not readable ({reason}); {self.remedy}") from None
-        if tuple(header) != self.columns:
+        if tuple(header) not in (self.columns, self._fields):
             raise UsageError(f"{path}, line 1: expected the columns {','.join(self.columns)}; {self.remedy}")
-        rows, seen = self._parsed(path, lines), dict[Hashable, int]()
+        rows, seen = self._parsed(path, lines, len(header)), dict[Hashable, int]()
         for number, row in enumerate(rows, start=2) if self.key else ():
             first = seen.setdefault(getattr(row, self.key), number)
             if first != number:
@@ -80,14 +87,13 @@ class Table(Generic[_Row]):
     def _compressed(self) -> bool:
         return self.file_name.endswith(".gz")
 
-    def _parsed(self, path: Path, lines: Sequence[Sequence[str]]) -> list[_Row]:
+    def _parsed(self, path: Path, lines: Sequence[Sequence[str]], width: int) -> list[_Row]:
         hints = get_type_hints(self.row)
-        blank = {name: None if NoneType in get_args(hints[name]) else "" for name in self.columns}
+        blank = {name: None if NoneType in get_args(hints[name]) else "" for name in self._fields}
         for number, line in enumerate(lines, start=2):
-            if len(line) != len(self.columns):
-                expected = f"expected {len(self.columns)} columns, got {len(line)}"
-                raise UsageError(f"{path}, line {number}: {expected}; {self.remedy}")
-        named = [{name: cell or blank[name] for name, cell in zip(self.columns, line, strict=True)} for line in lines]
+            if len(line) != width:
+                raise UsageError(f"{path}, line {number}: expected {width} columns, got {len(line)}; {self.remedy}")
+        named = [{name: cell or blank[name] for name, cell in zip(blank, line, strict=False)} for line in lines]
         try:
             return msgspec.convert(named, list[self.row], strict=False)  # type: ignore[name-defined]
         except msgspec.ValidationError as error:

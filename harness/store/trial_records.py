@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from harness.store.row import Amount, Count, OfPoint, OfTrial, Positive, PositiveFinite, Text
+from harness.store.row import Amount, Count, HasStatus, OfTrial, Positive, PositiveFinite, Text
 from harness.store.status import OK
 from harness.store.table import Table
 
 
 @dataclass(frozen=True)
-class TrialRecord(OfPoint, OfTrial):
+class TrialRecord(OfTrial, HasStatus):
     """A trial. The fields are the columns, in their order.
 
     `duration_s`: its part of the block's time, without its copy. `outside_cores`: how many cores processes outside the

@@ -60,7 +60,7 @@ def run(claim: Claim, cores: int | None, starts: int, tell: Tell) -> tuple[bool,
         words += f"; published on {cores} cores, here are {available_cpus()}: see ARTIFACT.md"
     return passed, (
         f"{claim.name}: {'PASS' if passed else 'FAIL'}, {claim.backend} is {quantity.ratio(outcome)} as fast as "
-        f"{claim.baseline} at {claim.place}; expected {quantity.times(low)} to {quantity.times(high)}; "
+        f"{claim.baseline} at {claim.point.name}; expected {quantity.times(low)} to {quantity.times(high)}; "
         f"{quantity.counted(outcome.count, 'start')}{words}"
     )
 
@@ -70,7 +70,7 @@ def _measured(claim: Claim, starts: int, tell: Tell) -> tuple[Estimate | str, fl
     need, free = _ROOM * claim.peak_bytes, memory.free()
     if free < need:
         return f"needs {quantity.show(need, 'bytes')} of memory, {quantity.show(free, 'bytes')} are free", 0.0
-    point, logs, outside_cores = Point(*claim.point.key, starts), [], 0.0
+    point, logs, outside_cores = Point.named(claim.point.name, starts), [], 0.0
     names = claim.backend, claim.baseline
     own_ns, other_ns = (simulated_ns(point.task, workers_of(BACKENDS[name], point.task)) for name in names)
     for index in range(starts):

@@ -18,18 +18,18 @@ from harness.measure.kept import Kept
 from harness.measure.measured_processes import SubjectError, call
 from harness.measure.runner import subject_of
 from harness.plan import needs
-from harness.plan.grid import Grid, Point, Trial, backends_of, canonical
+from harness.plan.grid import Grid, Point, Trial, backends_of
 from harness.plan.presets import ByCores
 from harness.stats.reference_ceiling import is_limit
 from harness.store.digests import REFERENCE_BACKEND as LOOP
 from harness.store.prediction_table import PREDICTIONS, PredictionRow
 from harness.store.status import OK, UNSUPPORTED
 from reactorlib.cpus import available_cpus, usable_cpus
-from workloads.catalogue import BACKENDS, make_task
+from workloads.catalogue import BACKENDS
 
 # The environments whose rounds show the costs: the second one's observations are large.
 _ENVIRONMENTS = ("busy:20us:4", "busy:20us:100000")
-_WORKLOAD, _ROUNDS, _WARM_UP, _FEWEST = "gym_sampling", 40, 5, 8
+_WORKLOAD, _LENGTH, _FEWEST = "gym_sampling", "rounds=40,warmup_rounds=5", 8
 _NO_COST = (0.0, 0.0)
 _TRACING = "harness.studies.scaling.tracing"
 
@@ -52,7 +52,7 @@ def predict(path: Path, run_id: str, grid: Grid, limit_s: float, tell: Callable[
         for name in own:
             rows.append(_row(run_id, point, name, known[name], speed_ups[name]))
         told = ", ".join(f"{row.backend} {_told(row)}" for row in rows[len(rows) - len(own) :])
-        tell(f"predicted for {quantity.counted(available_cpus(), 'core')}: {point.workload} {point.scenario}: {told}")
+        tell(f"predicted for {quantity.counted(available_cpus(), 'core')}: {point.name}: {told}")
     PREDICTIONS.write(path, rows)
 
 
@@ -69,9 +69,9 @@ def _row(run_id: str, point: Point, backend: str, costs: Costs, speed_up: float 
 
 
 def _calibration_points() -> list[Point]:
-    values = {"actors": ByCores(_FEWEST, 2).here()[0], "rounds": _ROUNDS, "warmup_rounds": _WARM_UP}
-    tasks = (make_task(_WORKLOAD, {**values, "env": env}) for env in _ENVIRONMENTS)
-    return [Point(_WORKLOAD, canonical(task), 1) for task in tasks]
+    actors = ByCores(_FEWEST, 2).here()[0]
+    names = (f"{_WORKLOAD}/actors={actors},env={env},{_LENGTH}" for env in _ENVIRONMENTS)
+    return [Point.named(name, 1) for name in names]
 
 
 def _costs(grid: Grid, limit_s: float) -> dict[str, Costs]:

@@ -57,6 +57,6 @@ def test_ticks_are_round_and_few(low, high, most, ticks):
 
 
 def test_a_setting_in_words():
-    setting = {"steps_per_message": 1, "actors": 15, "object_bytes": 10 * 2**20, "work_seconds": 0.5, "epsilon": 0.1}
-    told = "15 actors, epsilon 0.1, 10 MiB objects, 1 step per message, 0.5 s of simulated work"
-    assert quantity.sentence(setting) == told
+    setting = {"actors": 15, "epsilon": 0.1, "object_bytes": 10 * 2**20, "steps_per_message": 1, "work_seconds": 0.5}
+    told = ["15 actors", "epsilon 0.1", "10 MiB objects", "1 step per message", "0.5 s of simulated work"]
+    assert [quantity.parameter(name, value) for name, value in setting.items()] == told

@@ -27,7 +27,7 @@ def speed_up(found: Sequence[ContributedPoint]) -> Chart | None:
     shown = [one for one in found if one.ours and not one.file.oversubscribed]
     if not shown:
         return None
-    panels = tuple(_panel(name, own) for name, own in sorted(grouped(shown, lambda one: one.name).items()))
+    panels = tuple(_panel(name, own) for name, own in sorted(grouped(shown, lambda one: one.environment).items()))
     where = quantity.from_to(one.file.cores for one in shown)
     where += " core" if where == "1" else " cores"
     rays = [one.ray[0] for one in shown if one.ray]

@@ -20,7 +20,7 @@ from workloads.catalogue import WORKLOADS
 _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
 NAMES = {name: workload.title for name, workload in WORKLOADS.items()}
 # The parameters that a figure names; the others are hyperparameters.
-_NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
+_NAMED = ("actors", "agents", "object_bytes", "steps", "steps_per_message", "work_seconds")
 NS = 1e9
 _PUBLISHED = "published-"
 
@@ -39,7 +39,7 @@ class PointSet:
     @property
     def subtitle(self) -> str:
         """The parameters that all points share."""
-        return quantity.sentence({name: self.setting[name] for name in _NAMED if name in self.setting})
+        return ", ".join(quantity.parameter(name, self.setting[name]) for name in _NAMED if name in self.setting)
 
     @property
     def notes(self) -> list[str]:
@@ -72,10 +72,9 @@ def sweep(summary: Summary, workload: str, metric: str, varied: Sequence[str]) -
     return PointSet(tuple(by_place[place] for place in places), json.loads(best), len(chosen) - len(places))
 
 
-def panel_title(workload: str, parameters: Mapping[str, Any], *named: str) -> str:
-    """The workload with its environment, and the values of some parameters."""
-    told = quantity.sentence({name: parameters[name] for name in named if name in parameters})
-    return ", ".join(filter(None, (f"{NAMES.get(workload, workload)} {parameters.get('env') or ''}".strip(), told)))
+def title(point: PointSummary) -> str:
+    """The title of a panel: the workload as figures call it, and the label of the point."""
+    return f"{NAMES.get(point.workload, point.workload)} {point.label}"
 
 
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:

@@ -111,7 +111,7 @@ def _steps_panel(title: str, curves: Mapping[str, Points]) -> LinePanel:
 
 def _elapsed(summary: Summary, point: PointSummary, cell: Cell) -> Points:
     """By steps done, the seconds that have passed in the recorded turns; empty without turns."""
-    taken = summary.turns.of(point.key, cell.backend).values()
+    taken = summary.turns.of(point.name, cell.backend).values()
     trials = [[turns[sweep] for sweep in sorted(turns)] for turns in taken]
     round_ns = cell.metrics.get("round_time")
     if not trials or round_ns is None or cell.main is None:

@@ -23,10 +23,6 @@ def _chosen(summary: Summary, has: Callable[[Cell], Estimate | None]) -> list[Po
     )
 
 
-def _title(point: PointSummary) -> str:
-    return shared.panel_title(point.workload, point.parameters, "actors", "agents")
-
-
 def round_time(summary: Summary, *, everything: bool) -> Chart | None:
     """The time of a round on each backend; solid is what the serial loop takes for the same work."""
     points = [
@@ -39,7 +35,11 @@ def round_time(summary: Summary, *, everything: bool) -> Chart | None:
         _rounds_found(summary, points),
         "Solid: the serial loop's time for the same work. Hatched: what comes on top of it.",
         [
-            BarPanel(_title(point), scale, tuple(_round_bars(point, _contestants(summary, point, everything))))
+            BarPanel(
+                shared.title(point),
+                scale,
+                tuple(_round_bars(point, _contestants(summary, point, everything))),
+            )
             for point in points
         ],
         "In brackets: times the serial loop's round, from turns taken beside each other.",
@@ -93,7 +93,7 @@ def hardware_limit(summary: Summary, *, everything: bool) -> Chart | None:
         values = shared.values_at(point, _contestants(summary, point, everything), percent)
         if values:
             bars = shared.bars(values, "{:.0f} %".format, most_first=True)
-            panels.append(BarPanel(_title(point), Scale("% of the reference ceiling"), bars, line=100.0))
+            panels.append(BarPanel(shared.title(point), Scale("% of the reference ceiling"), bars, line=100.0))
     own = [one.value for point in points if (cell := point.cell(summary.ours)) and (one := percent(cell))]
     told = quantity.from_to(own, "{:.0f} %".format)
     reached = f"reactors reach {told}" if told else "what each backend reaches"

@@ -1,12 +1,12 @@
 """Figures of studies: scaling with workers, and advice on one environment."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
+from harness.report.point_label import point_label
 from harness.report.summary import Summary
 from harness.stats.intervals import Estimate
 from harness.store.scaling_table import MEASURED, PREDICTIONS, ScalingRow
@@ -15,24 +15,19 @@ from plots.chart import REST, WORK, Bar, BarPanel, Chart, LinePanel, Points, Sca
 _MEASURED = "reactor-processes"
 
 
-def _title(point: tuple[str, str]) -> str:
-    return shared.panel_title(point[0], json.loads(point[1]), "actors", "agents", "object_bytes", "steps_per_message")
-
-
 def scaling(summary: Summary, **_: bool) -> Chart | None:
     """Predicted and measured speed-up by number of workers, one point of each workload."""
     rows = [row for row in summary.scaling if row.ok and row.speedup]
     by_point = grouped(rows, lambda row: row.point)
 
-    def rank(point: tuple[str, str]) -> tuple[Any, ...]:
-        own = by_point[point]
-        return len({row.kind for row in own}), len(own), shared.preference(json.loads(point[1]))
+    def rank(own: Sequence[ScalingRow]) -> tuple[Any, ...]:
+        return len({row.kind for row in own}), len(own), shared.preference(own[0].values)
 
-    best = shared.best_of(by_point, lambda one: one[0], rank)
+    best = shared.best_of(by_point.values(), lambda own: own[0].workload, rank)
     return shared.chart(
         _scaling_found(rows),
         "Dashed: what the program's graph allows over one worker. Shaded: beyond the measured range.",
-        [_scaling_panel(point, by_point[point]) for point in best],
+        list(map(_scaling_panel, best)),
         "Predicted from what each reaction took on one worker. Measured: over the serial loop.",
     )
 
@@ -42,13 +37,14 @@ def _speed_up(row: ScalingRow) -> Estimate:
     return Estimate(value, row.low or value, row.high or value, row.trials)
 
 
-def _scaling_panel(point: tuple[str, str], rows: Sequence[ScalingRow]) -> LinePanel:
+def _scaling_panel(rows: Sequence[ScalingRow]) -> LinePanel:
     curves: dict[str, Points] = {
         _MEASURED if kind == MEASURED else kind: {float(row.workers): _speed_up(row) for row in own}
         for kind, own in grouped(rows, lambda row: row.kind).items()
     }
     return LinePanel(
-        _title(point), Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
+        f"{shared.NAMES.get(rows[0].workload, rows[0].workload)} {point_label(rows[0])}",
+        Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
         measured_until=max(curves.get(_MEASURED, {}), default=None),
     )  # fmt: skip
 

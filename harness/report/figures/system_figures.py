@@ -20,8 +20,7 @@ def actor_systems(summary: Summary, *, everything: bool) -> Chart | None:
         values = shared.values_at(point, [name for name in names if name != LOOP], _over_loop)
         if systems & values.keys():
             bars = shared.bars(values, quantity.times, most_first=True)
-            title = f"{shared.NAMES.get(point.workload, point.workload)}, {point.label}"
-            panels.append(BarPanel(title, Scale("times the loop"), bars, 1.0))
+            panels.append(BarPanel(shared.title(point), Scale("times the loop"), bars, 1.0))
             first[bars[0].series] += 1
     if not panels:
         return None

@@ -2,21 +2,21 @@
 workers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.measured_processes import Subject, SubjectError, call, workload_order
-from harness.plan.grid import Point
+from harness.plan.grid import Grid, Point
 from harness.prediction import WORKERS, MessageCost
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.scaling_table import HERE, MEASURED, MESSAGES, PREDICTED, PREDICTIONS, SCALING, CostRow, ScalingRow
 from harness.store.status import OK, UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
-from harness.studies.study import Study
 from reactorlib.cpus import available_cpus
 
 SERIAL = "serial"
@@ -29,6 +29,22 @@ _workers = "{} workers".format
 def worker_counts(cores: int) -> list[int]:
     """The numbers of workers to measure: those of the prediction up to the cores, all cores, and twice as many."""
     return sorted({*(count for count in WORKERS if count <= cores), cores, 2 * cores})
+
+
+@dataclass(frozen=True)
+class Study:
+    """The directory, id and grid of a finished run, and those of its points that run again.
+
+    `most_rounds`: the limit for a trial, or None. `tell`: shows the progress.
+    """
+
+    path: Path
+    run_id: str
+    grid: Grid
+    points: Sequence[Point]
+    trials: int
+    most_rounds: int | None
+    tell: Callable[[str], None]
 
 
 @dataclass
@@ -111,13 +127,12 @@ def run(study: Study) -> tuple[list[ScalingRow], list[CostRow]]:
             costs += CostRow.of(study.run_id, trial, available_cpus(), cost)
             MESSAGES.write(study.path, costs)
         for one in found:
-            point = one.point
             one.predict(study.most_rounds, effort.limit_s, cost, counts)
-            one.measure(counts, f"{point.parameters} {trial}", effort)
+            one.measure(counts, f"{one.point.name} {trial}", effort)
             rows = [row for each in found for row in each.rows(study.run_id, counts)]
             SCALING.write(study.path, rows)
             told = "; ".join(f"{ask}: {failure}" for ask, failure in one.failures.items()) or "ok"
-            study.tell(f"trial {trial + 1}/{study.trials} {point.workload} {point.scenario}: {told}")
+            study.tell(f"trial {trial + 1}/{study.trials} {one.point.name}: {told}")
     return rows, costs
 
 

@@ -94,7 +94,9 @@ def test_a_subject_that_computes_something_else_has_no_verdict_and_the_others_ha
     assert main(asked) == 125
     fan_out, sampling, conclusion = capsys.readouterr().out.splitlines()
     assert fan_out.split()[0] != "failed"
-    assert sampling.startswith("other digest  gym_sampling CartPole-v1 serial: it computes something else than in base")
+    assert sampling.startswith(
+        "other digest  gym_sampling/actors=2,rounds=200,warmup_rounds=5 serial: it computes something else than in base"
+    )
     assert "; 1 other digest" in conclusion
 
 

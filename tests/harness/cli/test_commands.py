@@ -65,6 +65,16 @@ def snapshot(directory):
             ("run", "--workload", "gym_sampling", "--set", "q_learning.actors=2"),
             "--set q_learning.actors=2: q_learning is not among the workloads chosen: gym_sampling",
         ),
+        (
+            ("run", "--point", "gym_samplng/actors=2"),
+            "--point gym_samplng/actors=2: workload: unknown 'gym_samplng'; did",
+        ),
+        (("run", "--point", "fake/actor=2"), "--point fake/actor=2: parameter: unknown 'actor'; did you mean actors?"),
+        (("run", "--point", "fake/actors=many"), "--point fake/actors=many: actors: expected an integer, got 'many'"),
+        (("run", "--point", "fake/actors"), "--point fake/actors: expected fake/PARAMETER=VALUE,... with each"),
+        (("run", "--point", "fake/actors=2,actors=3"), "expected fake/PARAMETER=VALUE,... with each parameter once"),
+        (("run", "--point", "no/such/folder/actors=2"), "/no/such/folder: there is no such file or folder"),
+        (("run", "--point", "fake", "--workload", "fake"), "leave out --workload and --set"),
         (("run", "--set", "actors"), "expected NAME=VALUE"),
         (("run", "--set", "actors=2,,3"), "expected NAME=VALUE"),
         ((*RUN, "--set", "actors=many"), "actors: expected an integer, got 'many'"),
@@ -161,7 +171,7 @@ def test_a_study_needs_a_grid_and_a_place_for_its_file_before_it_measures(refuse
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
         assert "out/scaling.csv: cannot be written" in refused("scaling", "out")
-    assert "the run has no points of overhead" in refused("scaling", "out", "--workload", "overhead")
+    assert "--point: unknown 'fake/actors=3'; known: fake" in refused("scaling", "out", "--point", "fake/actors=3")
     Path("out/grid.json").write_text("{}")
     assert "out/grid.json: broken (object missing required field" in refused("scaling", "out")
     Path("out/grid.json").unlink()

@@ -21,7 +21,7 @@ def trials(grid):
 
 
 def detail_of(trial, duration_s):
-    return TrialRecord(*trial.key, "2026-01-01T00:00:00Z", duration_s, 0.0)
+    return TrialRecord(**trial.columns, started_at="2026-01-01T00:00:00Z", duration_s=duration_s, outside_cores=0.0)
 
 
 def test_it_comes_from_what_is_most_like_the_trial(trials):

@@ -22,7 +22,9 @@ def trials(built):
 
 
 def record(trial, duration_s, status="ok"):
-    return TrialRecord(*trial.key, "2026-01-01T00:00:00Z", duration_s, 0.0, status=status)
+    return TrialRecord(
+        **trial.columns, started_at="2026-01-01T00:00:00Z", duration_s=duration_s, outside_cores=0.0, status=status
+    )
 
 
 def test_a_line_for_each_failure_and_each_block(trials):
@@ -34,8 +36,8 @@ def test_a_line_for_each_failure_and_each_block(trials):
         display.block_ends(trials[0].point)
         display.note("something [else]")
     assert output.getvalue().splitlines() == [
-        "fake good actors=2 serial trial 0: FAILED no [luck]",
-        "fake good actors=2: 6 s left",
+        "fake serial trial 0: FAILED no [luck]",
+        "fake: 6 s left",
         "something [else]",
     ]
 
@@ -60,4 +62,4 @@ def test_a_bar_on_a_terminal(trials):
             display.trial_ends(trial, record(trial, 4.0))
         display.trial_begins(trials[2])
     assert "2/4" in output.getvalue()
-    assert "fake good actors=5 reactor-inline trial 0  8 s left" in output.getvalue()
+    assert "fake/actors=5 reactor-inline trial 0  8 s left" in output.getvalue()

@@ -145,6 +145,6 @@ def test_trials_can_be_added_and_know_no_budget_of_those_before(harness, ticking
     done = harness("run", *line, "--trials", "2", "--output", "out", "--resume")
     assert done.returncode == 0, done.stderr
     assert rows_of("out")[: len(before)] == before
-    assert {row.trial_key[3] for row in rows_of("out")} == {0, 1}
+    assert {row.trial for row in rows_of("out")} == {0, 1}
     fewer = harness("run", "--trials", "1", "--output", "out", "--resume")
     assert fewer.stderr == "harness: out has 2 trials of a point; expected --trials 2 or more to add to them\n"

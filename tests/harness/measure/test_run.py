@@ -117,7 +117,7 @@ def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
     assert done.returncode == 0
     told = "6 trials, at most 3 min for each thing that a trial is asked; together about "
     assert re.fullmatch(rf"{told}\d+ .*", done.stdout.splitlines()[-1])
-    assert "}: 1 trial of serial, reactor-inline\n" in harness("run", *ONE, "--dry-run").stdout
+    assert "fake: 1 trial of serial, reactor-inline\n" in harness("run", *ONE, "--dry-run").stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,13 +4,18 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.plan import grid, presets
-from harness.plan.grid import Grid
+from harness.plan.grid import Grid, Point
+from harness.plan.point_name import point_name
 from harness.plan.presets import PRESETS
 from harness.plan.selection import Setting, select
 from harness.report import paper_claims
+from tests.harness.fake_workload.fake.task import BEHAVIOURS
+from tests.pages import ROOT
 from workloads import catalogue
 
 
@@ -46,13 +51,66 @@ def test_the_seed_reaches_the_workloads_unless_set(built):
     assert values(built(Setting("seed", ("7",)), seed=5), "seed") == [7]
 
 
-def test_the_points_of_a_version_with_fewer_parameters_are_told_as_its_rows_tell_them(built):
-    described = built().describe()
-    for point in described["points"]:
-        del point["parameters"]["pause"]
-    for point in Grid.restore(described).points:
-        assert "pause" not in point.values
-        assert point.task.pause == 0.0
+def test_the_points_of_a_version_with_fewer_parameters_have_the_names_of_its_rows(built):
+    described = built(Setting("actors", ("5",))).describe()
+    (point,) = described["points"]
+    del point["parameters"]["pause"]
+    (restored,) = Grid.restore(described).points
+    assert restored.task.pause == 0.0
+    assert restored.name == point_name("fake", json.dumps(point["parameters"])) == "fake/actors=5"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_name_of_every_point_gives_the_point_and_no_two_have_one_name(preset):
+    points = select(preset).grid.points
+    names = [point.name for point in points]
+    assert len(set(names)) == len(names)
+    assert select(preset, points=names, seed=7).grid.points == points
+
+
+@given(
+    st.builds(
+        dict,
+        actors=st.integers(1, 10**9),
+        behaviour=st.sampled_from(BEHAVIOURS),
+        file=st.text(st.characters(codec="utf-8", exclude_characters="=", exclude_categories=["Cc", "Z"])),
+        pause=st.floats(0, 1e300),
+        seed=st.integers(0, 2**70),
+    )
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_values_can_be_read_from_a_name(fake, values):
+    task = catalogue.make_task("fake", values)
+    point = Point("fake", grid.canonical(task), 1)
+    assert Point.named(point.name, 1) == point
+
+
+def test_a_name_lists_what_is_not_at_its_default_in_the_order_of_the_fields():
+    values = {"rounds": 20, "env": "busy:2ms", "actors": 8, "seed": 0}
+    assert point_name("gym_sampling", json.dumps(values)) == "gym_sampling/actors=8,env=busy:2ms,rounds=20"
+    named = Point.named("gym_sampling/seed=0,rounds=20,env=busy:2ms,actors=8", 3)
+    assert (named.name, named.trials) == ("gym_sampling/actors=8,env=busy:2ms,rounds=20", 3)
+    assert Point.named("ppo", 1).name == "ppo"
+    assert Point.named("broadcast_gather/object_bytes=1MiB,work_seconds=0.0", 1).name == (
+        "broadcast_gather/object_bytes=1048576,work_seconds=0"
+    )
+    # Of a workload that is gone nothing is known to be a default.
+    assert point_name("gone", '{"b":1.5,"a":true}') == "gone/b=1.5,a=true"
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_workload_from_outside_is_named_by_the_path_of_its_folder():
+    point = Point.named(f"{ROOT}/examples/suite/random_walk/draws=10", 1)
+    assert (point.workload, point.name) == ("random_walk", "random_walk/draws=10")
+    assert Point.named("random_walk/draws=10", 1) == point  # once it is entered
+
+
+def test_named_points_run_on_the_backends_and_as_often_as_the_preset_says():
+    made = select("paper", points=["gym_sampling/actors=2", "ppo", "gym_sampling/actors=2"]).grid
+    assert [(point.name, point.trials) for point in made.points] == [("gym_sampling/actors=2", 5), ("ppo", 5)]
+    assert made.backends == tuple(PRESETS["paper"].backends)
+    other = select("paper", points=["ppo"], backends=["serial"], trials=2).grid
+    assert ([point.trials for point in other.points], other.backends) == ([2], ("serial",))
 
 
 def test_a_setting_reaches_every_workload_that_has_the_parameter_or_the_one_that_it_names():

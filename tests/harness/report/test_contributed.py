@@ -13,7 +13,7 @@ from harness.plan import presets
 from harness.report import contributed, readme
 from harness.report.figures import contributed_figures
 from harness.stats.point_ratios import PointRatios
-from harness.store import machine
+from harness.store import contribution, machine
 from harness.store.prediction_table import PREDICTIONS
 from harness.store.recorded_turns import RecordedTurns
 from harness.studies import prediction_run
@@ -70,7 +70,7 @@ def collected(*paths):
 @pytest.mark.parametrize("count", [4, 16, 64])
 def test_a_run_writes_a_valid_file_with_predictions_for_its_cores(contribute, count):
     path = contribute(count, "out", there=2)
-    found = contributed.read(path)
+    found = contribution.read(path)
     assert (found.cores, found.oversubscribed) == (count, True)
     ahead = {(row.backend, row.cores, row.message_ns, row.speedup) for row in found.predictions}
     assert ahead == {
@@ -81,10 +81,10 @@ def test_a_run_writes_a_valid_file_with_predictions_for_its_cores(contribute, co
     assert {row.metric for row in found.measurements} == {"throughput"}
     assert {row.digest for row in found.measurements} == {"aa-bb"}
     assert {row.actors for row in found.measurements} == {max(8, 2 * count), count}
-    assert len(found.predictions) == len(found.outcomes) == POINTS * len(BACKENDS)
+    assert len(found.predictions) == POINTS * len(BACKENDS)
     # All backends were made up to be as fast as the loop.
-    off = [one.off for one in found.outcomes if one.backend == "ray-pooled"]
-    assert off == pytest.approx([1 / (EFFICIENCY * count)] * POINTS, rel=1e-4)
+    off = {row[-1] for row in contributed.prediction_table([found]).rows if row[1] == "ray-pooled"}
+    assert off == {f"{1 / (EFFICIENCY * count):.2f}"}
     assert path.stat().st_size < 50_000
     text = path.read_text()
     assert str(Path.cwd()) not in text
@@ -109,7 +109,7 @@ def test_predictions_are_written_before_anything_is_measured_and_kept_on_resume(
     assert harness(*CONTRIBUTE).returncode == 130
     # What was measured before the interruption can be contributed.
     (path,) = Path("out").glob("*-contribute.json")
-    assert len({row.point for row in contributed.read(path).measurements}) == 1
+    assert len({row.point for row in contribution.read(path).measurements}) == 1
     before = Path("out", PREDICTIONS.file_name).read_bytes()
     monkeypatch.setattr(prediction_run, "call", None)  # nothing is predicted again
     assert harness("run", "--output", "out", "--resume").returncode == 0
@@ -118,7 +118,7 @@ def test_predictions_are_written_before_anything_is_measured_and_kept_on_resume(
     assert seen[:2] == [0, 0]
     assert set(seen[2:]) == {POINTS * len(BACKENDS)}
     assert list(Path("out").glob("*-contribute.json")) == [path]
-    assert len({row.point for row in contributed.read(path).measurements}) == POINTS
+    assert len({row.point for row in contribution.read(path).measurements}) == POINTS
 
 
 def test_a_prediction_that_fails_is_a_row_and_the_run_goes_on(cores, harness, monkeypatch):
@@ -131,13 +131,12 @@ def test_a_prediction_that_fails_is_a_row_and_the_run_goes_on(cores, harness, mo
     done = harness(*CONTRIBUTE)
     assert done.returncode == 0, done.stderr
     (path,) = Path("out").glob("*-contribute.json")
-    found = contributed.read(path)
+    found = contribution.read(path)
     assert {(row.speedup, row.status) for row in found.predictions} == {
         (None, "no costs today"),
         (None, "no speed_ups today"),
     }
-    assert {one.off for one in found.outcomes} == {None}
-    assert {row[4] for row in contributed.prediction_table([found]).rows} == {"-"}
+    assert {one for row in contributed.prediction_table([found]).rows for one in (row[4], row[6])} == {"-"}
 
 
 def test_a_trial_that_fails_stays_in_the_file_as_such(cores, harness, monkeypatch):
@@ -153,7 +152,7 @@ def test_a_trial_that_fails_stays_in_the_file_as_such(cores, harness, monkeypatc
     monkeypatch.setattr(block, "run", run)
     assert harness(*CONTRIBUTE).returncode == 1
     (path,) = Path("out").glob("*-contribute.json")
-    found = contributed.read(path)
+    found = contribution.read(path)
     assert {row.status for row in found.measurements if row.backend == "ray-pooled"} == {"no room"}
     assert {row[-1] for row in contributed.table(contributed.points([found])).rows} == {"1 trial failed"}
 
@@ -216,7 +215,7 @@ def test_the_page_has_speed_up_by_cores_of_all_files(contribute, harness):
 
 @pytest.mark.parametrize(("outside", "doubt"), [(None, ""), (0.3, ""), (1.2, "loaded 1.2/4 cores")])
 def test_machines_with_one_number_of_cores_are_bars_and_loaded_ones_are_marked(contribute, outside, doubt):
-    found = replace(contributed.read(contribute(4, "out")), outside_cores=outside)
+    found = replace(contribution.read(contribute(4, "out")), outside_cores=outside)
     points = contributed.points([found])
     assert {row[-1] for row in contributed.table(points).rows} == {doubt}
     chart = contributed_figures.speed_up(points)
@@ -226,7 +225,7 @@ def test_machines_with_one_number_of_cores_are_bars_and_loaded_ones_are_marked(c
 
 
 def test_the_interval_of_the_best_ray_counts_that_it_was_chosen(contribute):
-    found = contributed.read(contribute(4, "out"))
+    found = contribution.read(contribute(4, "out"))
     rows = [
         replace(one, trial=trial, value=one.value * (0.9 + 0.1 * trial * one.backend.startswith("ray-")))
         for one in found.measurements
@@ -256,7 +255,7 @@ FAULTS = {
     "value": (row(value="fast"), "measurements[0].value: expected float | null, got str"),
     "run": (row(run_id="another"), "a row of run another in the file of run"),
     "digest": (lambda of: of["measurements"][1].update(digest="other"), "trial 0: digest differs"),
-    "twice": (lambda of: of["measurements"].append(of["measurements"][0]), "gym_sampling serial has trial 0 twice"),
+    "twice": (lambda of: of["measurements"].append(of["measurements"][0]), "serial trial 0 is there twice"),
     "backend": (without("reactor-processes"), " lacks reactor-processes"),
     "prediction": (without("reactor-processes", "predictions"), "predictions: expected one of gym_sampling"),
     "prediction of another": (lambda of: of["predictions"].pop(), "predictions: expected one of "),
@@ -264,11 +263,6 @@ FAULTS = {
     "predicted twice": (lambda of: of["predictions"].append(of["predictions"][0]), "predictions: one is there twice"),
     "cores": (lambda of: of["machine"].pop("cores_allowed"), "machine: object missing required field cores_allowed"),
     "format": (lambda of: of.update(format=3), "format: expected int <= 2"),
-    "off": (
-        lambda of: of["outcomes"][0].update(off=1.0),
-        "outcomes: gym_sampling reactor-inline is 1.0 off, by its rows 1.1",
-    ),
-    "outcomes": (lambda of: of["outcomes"].pop(), "outcomes: expected 20, one for each prediction"),
     "rows": (lambda of: of.update(measurements=[]), "measurements: expected at least one row"),
 }
 

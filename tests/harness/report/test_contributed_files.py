@@ -6,6 +6,7 @@ import pytest
 
 from harness.report import contributed, readme
 from harness.report.figures import contributed_figures
+from harness.store import contribution
 from plots import page, style
 from tests.pages import DOCS, ROOT
 
@@ -16,7 +17,7 @@ FIGURE = DIRECTORY / "speed_up.svg"
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_contributed_file_is_valid_and_named_after_its_run(path):
-    assert contributed.read(path).run_id == path.stem
+    assert contribution.read(path).run_id == path.stem
 
 
 def test_the_page_shows_all_files():

@@ -53,7 +53,7 @@ def test_the_numbers_are_those_of_the_report(run):
     summary = summarise(run)
     (point, *_) = summary.points
     cell = next(cell for cell in point.cells if cell.backend == "reactor-inline")
-    name = f"{point.workload} {point.label}, {cell.backend}"
+    name = f"{point.name}, {cell.backend}"
     measures = EXPORTS["bencher"](summary)[name]
     assert measures[point.metric.replace("_", "-")]["value"] == cell.main.value
     assert measures["speedup-over-serial"]["value"] == cell.speedups["serial"].value

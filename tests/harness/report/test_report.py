@@ -165,7 +165,7 @@ def test_why_a_backend_has_no_value_is_said(results, tmp_path, row, status, head
     summary = summarise(tmp_path)
     sections = report_tables.headlines(summary)
     assert sections.keys() & {"Failed", "Not run"} == {heading}
-    assert sections[heading] == [f"gym_sampling CartPole-v1, 2 actors, ray-paper: {told}"]
+    assert sections[heading] == [f"gym_sampling/actors=2,rounds=10, ray-paper: {told}"]
     assert summary.failures == ({"ray-paper"} if heading == "Failed" else set())
     (table,) = report_tables.tables(summary)
     assert table.rows[-1] == ("", "ray-paper", *cells)

@@ -58,7 +58,8 @@ def test_the_parallel_reactors_are_compared_with_the_loop_and_one_thread_with_no
     (one,) = run_answer.answers(summary)
     assert one.weakest.loop.ratio.value == pytest.approx(100 / 150)
     # On an interpreter without a lock, threads would stand for reactors on all cores.
-    unlocked = TrialRecord(*summary.points[0].key, "reactor-threads", 0, "now", 1.0, 0.0, gil_enabled=False)
+    first = summary.rows[0]
+    unlocked = TrialRecord(first.workload, first.parameters, "reactor-threads", 0, "now", 1.0, 0.0, gil_enabled=False)
     TRIALS.write(summary.path, [unlocked])
     assert run_answer.answers(summarise(summary.path)) == []
 

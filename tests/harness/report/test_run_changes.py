@@ -39,7 +39,7 @@ def test_each_regression_is_named_with_its_size_and_interval(harness, base, tmp_
     done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.25}))
     assert done.returncode == 1
     serial, ray = done.stdout.splitlines()
-    assert serial.startswith("regression: gym_sampling CartPole-v1, 2 actors: reactor-inline is 25 % slower [")
+    assert serial.startswith("regression: gym_sampling/actors=2,rounds=50: reactor-inline is 25 % slower [")
     assert "its speed is 0.800x that of serial, was 1.00x" in serial
     assert "64.0x that of ray-paper, was 80.0x" in ray
 
@@ -77,7 +77,7 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
         ({"described": {**MACHINE, "cores_allowed": 8}}, "other conditions: cores_allowed 4 there, 8 here"),
         ({"sessions": [session(variables={"OMP_NUM_THREADS": "4"})]}, "variables"),
         ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
-        ({"chosen": grid(trials=4)}, "with 4 trials"),
+        ({"chosen": grid(trials=4)}, "such as 4 trials of gym_sampling/actors=2,rounds=50"),
         ({"chosen": FEWER}, "another grid: backends"),
         ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
         ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
@@ -105,8 +105,8 @@ DIFFERS = {"change": lambda row: replace(row, digest="other")}
 @pytest.mark.parametrize(
     ("difference", "status", "line", "reverse"),
     [
-        (LOSES, 2, "failed: gym_sampling CartPole-v1, 2 actors: ray-paper: trial 3: out of luck", 125),
-        (REFUSES, 2, "failed: gym_sampling CartPole-v1, 2 actors: ray-paper: unsupported: no; it ran before", 0),
+        (LOSES, 2, "failed: gym_sampling/actors=2,rounds=50: ray-paper: trial 3: out of luck", 125),
+        (REFUSES, 2, "failed: gym_sampling/actors=2,rounds=50: ray-paper: unsupported: no; it ran before", 0),
     ],
 )
 def test_what_cannot_be_compared_is_named_and_the_rest_is_judged(
@@ -221,7 +221,7 @@ def test_what_is_undecided_or_of_another_digest_may_be_allowed(harness, base, tm
     told = done.stdout.splitlines()
     assert done.returncode == harness("compare", other, base, "--allow", "undecided").returncode == 125
     assert len(told) == 3
-    assert all(line.startswith("other digest: gym_sampling CartPole-v1, 2 actors: ") for line in told)
+    assert all(line.startswith("other digest: gym_sampling/actors=2,rounds=50: ") for line in told)
     assert harness("compare", base, other, "--allow", "digests").returncode == 0
     refused_word = harness("compare", base, new, "--allow", "all")
     assert (refused_word.returncode, refused_word.stdout) == (2, "")

@@ -43,7 +43,7 @@ DIGESTS = {
 def test_digests_that_disagree(row, case):
     changes, reasons = DIGESTS[case]
     found = digests.disagreements([row(**change) for change in changes])
-    assert {(backend, trial): reason for (_, _, backend, trial), reason in found.items()} == reasons
+    assert {(backend, trial): reason for (_, backend, trial), reason in found.items()} == reasons
 
 
 @pytest.mark.parametrize(

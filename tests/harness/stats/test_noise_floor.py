@@ -15,7 +15,7 @@ from tests.harness import runs
 def compared(ratio=1.01, reach=1.04, **changes):
     """A comparison whose interval reaches by a factor to either side."""
     estimate = Estimate(ratio, ratio / reach, ratio * reach, 5)
-    return dataclasses.replace(SelfComparison("gym_sampling", "CartPole-v1", "{}", "serial", estimate), **changes)
+    return dataclasses.replace(SelfComparison("gym_sampling/actors=2", "serial", estimate), **changes)
 
 
 @pytest.mark.parametrize(("ratio", "right", "apart"), [(1.01, True, 1.01), (1.2, False, 1.2), (1 / 1.2, False, 1.2)])
@@ -24,7 +24,7 @@ def test_the_floor_is_how_far_equals_were_apart(ratio, right, apart):
     assert one.contains_one is right
     assert one.distance == pytest.approx(apart)
     assert one.half_width == pytest.approx(1.04)
-    quieter = [compared(1.005), compared(1.1, workload="overhead")]
+    quieter = [compared(1.005), compared(1.1, point="overhead")]
     assert noise_floor.floor_of([one, *quieter]) == pytest.approx(max(apart, 1.1))
     assert noise_floor.floor_of([]) == 1.0
 
@@ -35,7 +35,7 @@ def test_the_report_says_it_in_every_form(tmp_path, monkeypatch):
     monkeypatch.setattr(noise_floor, "of_run", lambda *_: iter([compared(1.2)]))
     summary = summarise(path)
     for text in (markdown.to_markdown(summary), page.render(summary, {})):
-        assert "serial against itself, 5 starts: the ratio is off by 20 %" in text
+        assert "gym_sampling/actors=2, serial against itself, 5 starts: the ratio is off by 20 %" in text
         assert "differences of less than 20 % are called undecided" in text
     (told,) = export.to_json(summary)["noise"]
     assert (told["backend"], told["ratio"]["count"]) == ("serial", 5)

@@ -6,12 +6,14 @@ from statistics import fmean
 
 import pytest
 
+from harness.plan.point_name import point_name
 from harness.stats.point_ratios import PointRatios
 from harness.stats.turn_ratios import by_block
 from harness.store.recorded_turns import RecordedTurn, RecordedTurns
 
 BOTH = (0, 1)  # trials
 POINT = "fake", json.dumps({"actors": 2})
+NAME = point_name(*POINT)
 # Of a round in the sweeps 0, 1, 2: wall time and CPU time.
 TIMES = {"serial": (4, 2), "reactor-inline": (12, 3), "reactor-processes": (20, 50)}
 
@@ -37,24 +39,24 @@ def taken(point, *left_out):
 )
 def test_cpu_time_counts_where_both_compute_in_one_thread_else_wall_time(above, parameters, ratio):
     point = "fake", json.dumps(parameters)
-    blocks = by_block(RecordedTurns(taken(point)), point, (above, 0), ("serial", 0), BOTH)
+    blocks = by_block(RecordedTurns(taken(point)), point_name(*point), (above, 0), ("serial", 0), BOTH)
     assert blocks == [pytest.approx([math.log(ratio)] * 3)] * 2
 
 
 def test_only_turns_of_one_sweep_are_compared():
     turns = RecordedTurns(taken(POINT, ("serial", 0, 1), ("serial", 1, 0), ("serial", 1, 1), ("serial", 1, 2)))
-    assert list(map(len, by_block(turns, POINT, ("reactor-processes", 0), ("serial", 0), BOTH))) == [2]
-    assert by_block(turns, POINT, ("reactor-processes", 0), ("serial", 0), [1]) == []
-    assert by_block(turns, POINT, ("reactor-processes", 1), ("serial", 0), BOTH) == []
+    assert list(map(len, by_block(turns, NAME, ("reactor-processes", 0), ("serial", 0), BOTH))) == [2]
+    assert by_block(turns, NAME, ("reactor-processes", 0), ("serial", 0), [1]) == []
+    assert by_block(turns, NAME, ("reactor-processes", 1), ("serial", 0), BOTH) == []
 
 
 def test_what_does_not_count_is_taken_from_every_turn_and_nothing_is_compared_where_one_has_no_more():
     point = "fake", json.dumps({"actors": 2, "work_seconds": 0.5})
     turns = RecordedTurns(taken(point))
     pairs = [math.log((20 * (sweep + 1) - 10) / (4 * (sweep + 1) - 3)) for sweep in range(3)]
-    found = by_block(turns, point, ("reactor-processes", 0), ("serial", 0), BOTH, less=(10, 3))
+    found = by_block(turns, point_name(*point), ("reactor-processes", 0), ("serial", 0), BOTH, less=(10, 3))
     assert found == [pytest.approx(pairs)] * 2
-    assert by_block(turns, point, ("reactor-processes", 0), ("serial", 0), BOTH, less=(10, 4)) == []
+    assert by_block(turns, point_name(*point), ("reactor-processes", 0), ("serial", 0), BOTH, less=(10, 4)) == []
 
 
 @pytest.mark.parametrize(("apart", "ratio"), [((), 20 / 4), ((1,), 3.0)], ids=["all side by side", "one block apart"])

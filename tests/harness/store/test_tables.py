@@ -1,5 +1,6 @@
 """Files of rows: a written row comes back, and damage is named by file, line and column."""
 
+import csv
 import math
 import zlib
 
@@ -67,8 +68,25 @@ def test_rows_come_back_as_they_were_written_and_no_file_has_none(table, tmp_pat
 
 def test_whole_numbers_are_written_without_a_point(tmp_path, row):
     MEASUREMENTS.write(tmp_path, [row(value=1234567.0), row(trial=1, value=0.5)])
-    lines = (tmp_path / MEASUREMENTS.file_name).read_text().splitlines()[1:]
-    assert [line.split(",")[-4] for line in lines] == ["1234567", "0.5"]
+    rows = csv.DictReader((tmp_path / MEASUREMENTS.file_name).read_text().splitlines())
+    assert [one["value"] for one in rows] == ["1234567", "0.5"]
+
+
+def test_the_name_of_the_point_is_the_last_column_which_a_file_may_lack(tmp_path, row):
+    rows, path = [row(), row(trial=1)], tmp_path / MEASUREMENTS.file_name
+    MEASUREMENTS.write(tmp_path, rows)
+    *header, last = path.read_text().splitlines()[0].split(",")
+    assert last == "point"
+    named = list(csv.DictReader(path.read_text().splitlines()))
+    assert {one["point"] for one in named} == {"gym_sampling/actors=2"}
+    with path.open("w", newline="") as file:  # as earlier versions wrote it
+        writer = csv.DictWriter(file, header, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(named)
+    assert MEASUREMENTS.read(tmp_path) == rows
+    path.write_text(path.read_text().replace("run_id", "id"))
+    with pytest.raises(UsageError, match=r"line 1: expected the columns run_id,.*,status,point; "):
+        MEASUREMENTS.read(tmp_path)
 
 
 @given(value=st.floats(-1e299, 1e299), scenario=st.text(st.characters(codec="utf-8")))
@@ -82,7 +100,7 @@ def test_any_number_and_any_line_of_text_survives(tmp_path, row, value, scenario
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda line: line[:30], "expected 17 columns, got 3"),
+        (lambda line: line[:30], "expected 18 columns, got 3"),
         (lambda line: line.replace(",100,", ",fast,"), "column value: expected float | null, got 'fast'"),
         (lambda line: line.replace(",100,", ",,"), "expected a value where the status is ok, and only there"),
         (lambda line: line.replace(",100,", ",inf,"), "column value: expected float < 1e+300, got 'inf'"),

@@ -37,7 +37,7 @@ def run(harness, finished):
 def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
     done = run("--trials", "2", "--rounds", "10")
     assert done.returncode == 0, done.stderr
-    assert "trial 2/2 gym_sampling CartPole-v1: ok" in done.stderr
+    assert "trial 2/2 gym_sampling/actors=2,rounds=20" in done.stderr
     found = SCALING.read(OUT)
     assert [(row.kind, row.workers) for row in found] == [
         *(("predicted", count) for count in WORKERS),
