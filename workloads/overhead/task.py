@@ -108,9 +108,10 @@ class Task:
         random.Random(self.seed).shuffle(slots)
         return [slot * SLOT_NS for slot in slots]
 
-    def first_firings(self) -> list[tuple[int, int]]:
-        """When each timer fires first, in ns, and which one it is: a heap, for who keeps the timers himself."""
-        queue = [(offset_ns, index) for index, offset_ns in enumerate(self.timer_offsets_ns())]
+    def first_firings(self, timers: Iterable[int]) -> list[tuple[int, int]]:
+        """When each of these timers fires first, in ns, and its index: a heap, for who keeps the timers himself."""
+        offsets_ns = self.timer_offsets_ns()
+        queue = [(offsets_ns[index], index) for index in timers]
         heapq.heapify(queue)
         return queue
 
@@ -160,10 +161,8 @@ class TimerHeap:
     """Some of a task's timers: a heap of the next firing of each, in ns, and the counts of their firings."""
 
     def __init__(self, task: Task, timers: Iterable[int]) -> None:
-        offsets_ns = task.timer_offsets_ns()
         self._counts = dict.fromkeys(timers, 0)
-        self._queue = [(offsets_ns[index], index) for index in self._counts]
-        heapq.heapify(self._queue)
+        self._queue = task.first_firings(self._counts)
         self._period_ns = task.timer_period_ns
         self._firings = task.messages_per_round * len(self._queue)
 
