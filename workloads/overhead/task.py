@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workloads.parameter import ParameterError, parameter, validate
+from workloads.parameter import ParameterError, parameter
+from workloads.tasks import CommonTask
 
 # One timer event per slot of logical time.
 SLOT_NS = 1_000
@@ -48,7 +49,7 @@ SHAPES = {
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(CommonTask):
     """The parameters of overhead."""
 
     metric: ClassVar[str] = "throughput"
@@ -62,7 +63,7 @@ class Task:
     warmup_rounds: int = parameter(3, "rounds before the measured ones", minimum=0)
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         shape = SHAPES[self.shape]
         if shape.fixed and self.actors not in (0, shape.usual_actors):
             raise ParameterError(f"actors: {self.shape} takes exactly {shape.usual_actors}, got {self.actors}")
@@ -76,11 +77,6 @@ class Task:
     def scenario(self) -> str:
         """The shape, with its size where that varies."""
         return self.shape if SHAPES[self.shape].fixed else f"{self.shape}-{self.actors}"
-
-    @property
-    def total_rounds(self) -> int:
-        """Rounds to run: warm-up and measured."""
-        return self.warmup_rounds + self.rounds
 
     @property
     def units_per_round(self) -> int:
