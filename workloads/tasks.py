@@ -1,6 +1,11 @@
-"""What the tasks of all workloads have in common."""
+"""What tasks of several workloads have in common."""
 
-from workloads.parameter import validate
+from typing import Any
+
+from workloads.parameter import parameter, validate
+
+ARRAYS = "arrays"
+TENSORS = "tensors"  # the paper's
 
 
 class CommonTask:
@@ -23,3 +28,9 @@ class CommonTask:
     def total_rounds(self) -> int:
         """Rounds to run: warm-up and measured."""
         return self.warmup_rounds + self.rounds
+
+
+def representation(what: str) -> Any:
+    """The parameter of a task whose messages come in both; every backend sends what it says."""
+    return parameter(ARRAYS, f"{what}: in contiguous arrays, or in small tensors as the paper has them",
+                     choices=(ARRAYS, TENSORS))  # fmt: skip

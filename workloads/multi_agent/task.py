@@ -15,8 +15,7 @@ from workloads.digest import Digest, NoDigest
 from workloads.multi_agent.episodes import Episodes
 from workloads.multi_agent.traffic_junction import ARRIVALS, VIEW_CELLS, TrafficJunction
 from workloads.parameter import ParameterError, parameter
-from workloads.representation import ARRAYS, representation
-from workloads.tasks import CommonTask
+from workloads.tasks import ARRAYS, CommonTask, representation
 
 if TYPE_CHECKING:
     from workloads.perceptron import ArgmaxPolicy

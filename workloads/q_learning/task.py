@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
 from workloads.parameter import parameter
-from workloads.q_learning.replay import MINIBATCH_POLICIES, Buffer, ReplayBuffer, Ring
-from workloads.representation import ARRAYS, representation
-from workloads.tasks import CommonTask
+from workloads.q_learning.replay import MINIBATCH_POLICIES, ReplayBuffer, Ring
+from workloads.tasks import ARRAYS, CommonTask, representation
 
 if TYPE_CHECKING:
     from workloads.q_learning.learner import Learner
@@ -68,7 +67,7 @@ class Task(CommonTask):
         generator = np.random.default_rng([self.seed, self.actors])
         return Ring(self.capacity, self.minibatch, self.minibatch_policy, generator)
 
-    def make_replay_buffer(self) -> Buffer:
+    def make_replay_buffer(self) -> ReplayBuffer:
         """The empty replay buffer."""
         if self.representation == ARRAYS:
             return ReplayBuffer(self.make_ring())
