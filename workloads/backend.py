@@ -65,12 +65,9 @@ def backend_of(name: str) -> Backend:
     if name not in BACKENDS and name in outside.PLACES:
         found: Any = outside.named(name)
         summary = (getattr(found, "__doc__", None) or name).partition("\n")[0]
-        is_system = isinstance(found, type)
-        BACKENDS[name] = (
-            Backend(name, summary, "on_actors", {"system": name}, role="peer")
-            if is_system
-            else Backend(name, summary, "", role="peer", a_worker_each=True)
-        )
+        runs = {"system": name} if isinstance(found, type) else {}
+        module = "on_actors" if runs else ""
+        BACKENDS[name] = Backend(name, summary, module, runs, role="peer", a_worker_each=not runs)
     if name not in BACKENDS:
         raise ParameterError(unknown("backend", name, BACKENDS))
     return BACKENDS[name]

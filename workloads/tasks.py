@@ -1,4 +1,4 @@
-"""What tasks of several workloads have in common."""
+"""The common parts of the tasks of several workloads."""
 
 from typing import Any
 

@@ -39,28 +39,30 @@ class Member(Reactor):
 
 
 class Ping(Reactor):
-    """Serves, and returns what it is returned."""
+    """Serves, and returns what it is returned. `steps`: by how much an exchange changes the value."""
 
     taken = Input[int]()
     passed = Output[int]()
+    step = 0
 
-    def __init__(self, task: Task, probe: Probe) -> None:
+    def __init__(self, task: Task, probe: Probe, steps: int = 1) -> None:
         self.task = task
         self.rounds = Rounds(task, probe)
-        self.mark = task.seed + task.messages_per_round
+        self.round_sum = task.messages_per_round * steps
+        self.mark = task.seed + self.round_sum
 
     @reaction(startup, effects=passed)
     def begin(self, passed: Output[int]) -> None:
         """Serve."""
         self.rounds.probe.ready()
-        passed.set(self.task.seed)
+        passed.set(self.task.seed + self.step)
 
     @reaction(taken, effects=passed)
     def take(self, taken: Input[int], passed: Output[int]) -> None:
         """Return the ball until the last round is over."""
         value = taken.value
         if value == self.mark:
-            self.mark += self.task.messages_per_round
+            self.mark += self.round_sum
             if not self.rounds.more(value):
                 return
         passed.set(value)
@@ -76,26 +78,12 @@ class PingPong(Reactor):
         connect(self.pong.passed, self.ping.taken, after=0)
 
 
-class Starter(Reactor):
+class Starter(Ping):
     """The first member of a ring: starts the token and counts its laps."""
 
-    taken = Input[int]()
-    passed = Output[int]()
+    step = 1
 
-    def __init__(self, task: Task, probe: Probe) -> None:
-        self.task = task
-        self.rounds = Rounds(task, probe)
-        self.step = 1
-        self.round_sum = task.messages_per_round * sum(range(1, task.actors + 1))
-        self.mark = task.seed + self.round_sum
-
-    @reaction(startup, effects=passed)
-    def begin(self, passed: Output[int]) -> None:
-        """Start the token."""
-        self.rounds.probe.ready()
-        passed.set(self.task.seed + self.step)
-
-    @reaction(taken, effects=passed)
+    @reaction(Ping.taken, effects=Ping.passed)
     def take(self, taken: Input[int], passed: Output[int]) -> None:
         """Pass the token on until the last round is over."""
         value = taken.value
@@ -110,7 +98,7 @@ class ThreadRing(Reactor):
     """Members that pass a token on, `after` a delay or within a tag; the way back to the first is always an event."""
 
     def __init__(self, task: Task, probe: Probe, after: int | None = 0) -> None:
-        self.starter = Starter(task, probe)
+        self.starter = Starter(task, probe, sum(range(1, task.actors + 1)))
         last: Any = self.starter
         if task.actors > 1:
             self.members = Bank(Member, task.actors - 1, 1)
