@@ -18,7 +18,7 @@ from reactorlib import (
     reset,
     startup,
 )
-from workloads.overhead.reactors import Member
+from workloads.overhead.on_reactors import Member
 
 
 class ActionLoop(Reactor):

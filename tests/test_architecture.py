@@ -320,7 +320,7 @@ def test_the_runtime_imports_what_it_can_do_without_only_when_it_meets_it():
 
 
 def test_a_task_knows_no_framework():
-    frameworks = {"reactorlib", "ray", "xronos", "envpool"}
+    frameworks = {"reactorlib", "ray", "envpool"}
     tasks = [f"workloads/{path.parent.name}" for path in (ROOT / "workloads").glob("*/task.py")]
     assert tasks
     found = [place for task in tasks for place in places(task, lambda name: root(name) in frameworks)]

@@ -63,14 +63,9 @@ def known(name: str) -> bool:
         imported = _imported(module)
     held = getattr(imported, inner, None)
     if inner not in gymnasium.registry and not callable(held):
-        made = isinstance(held, gymnasium.Env)
-        what = (
-            ", which is made already"
-            if made
-            else f", which is of type {type(held).__name__}"
-            if held is not None
-            else ""
-        )
+        what = "" if held is None else f", which is of type {type(held).__name__}"
+        if isinstance(held, gymnasium.Env):
+            what = ", which is made already"
         near = _nearest(inner, imported)
         raise ParameterError(f"env: {module} makes no {inner}{what}; {f'did you mean {near}?' if near else _EXPECTED}")
     return True

@@ -1,4 +1,4 @@
-"""A made-up environment, with a given processor time per step and a given size of observation."""
+"""Made-up work of a given processor time, and an environment of it with a given size of observation."""
 
 import re
 from time import thread_time_ns
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Discrete
 
-from workloads.busy import keep_busy
 from workloads.parameter import ParameterError
 
 Observation = npt.NDArray[np.uint8]
@@ -17,6 +16,15 @@ Observation = npt.NDArray[np.uint8]
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _EPISODE = 1_000  # steps
 _LARGEST_BYTES = 2**30
+
+
+def keep_busy(began_ns: int, for_ns: float) -> None:
+    """Compute until this thread has had `for_ns` of processor time since `began_ns`, as read from `thread_time_ns`.
+
+    Threads and processes that share a processor take turns, as they do with real work.
+    """
+    while thread_time_ns() - began_ns < for_ns:
+        pass
 
 
 class Busy(gymnasium.Env[Observation, np.int64]):

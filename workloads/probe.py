@@ -102,8 +102,7 @@ class Probe:
     def outcome(self) -> Outcome:
         """The result of the finished run; raises ProbeError unless ready() and all rounds were reported."""
         expected = self._warmup_rounds + self._rounds
-        if self._ready_ns is None:
-            raise ProbeError("ready() was never reported")
+        startup_ns = self.startup_ns
         if len(self._stamps) != expected:
             raise ProbeError(f"expected {expected} rounds (warm-up included), got {len(self._stamps)}")
         stamps = np.array([self._ready_ns, *self._stamps], dtype=np.int64)[self._warmup_rounds :]
@@ -116,5 +115,5 @@ class Probe:
             rounds=self._rounds,
             elapsed_ns=int(stamps[-1] - stamps[0]),
             round_ns=np.diff(stamps),
-            startup_ns=self.startup_ns,
+            startup_ns=startup_ns,
         )

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ class Session:
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
         self.actors: list[Any] = []
-        self._endings: list[Callable[[], object]] = []
+        self._endings = ExitStack()
 
     def start(self, actor_class: Any, arguments: Iterable[tuple[Any, ...]], in_driver: int = 0) -> list[Any]:
         """Begin to start actors of a class, one per tuple of arguments; they are killed when the run ends.
@@ -105,7 +105,7 @@ class Session:
 
     def on_end(self, ending: Callable[[], object]) -> None:
         """Have something done when the run ends, while its actors still live."""
-        self._endings.append(ending)
+        self._endings.callback(ending)
 
     @contextmanager
     def free_of_charge(self) -> Iterator[None]:
@@ -119,8 +119,7 @@ class Session:
         if _open is not None:
             _open.look()
         try:
-            for ending in self._endings:
-                ending()
+            self._endings.close()
         finally:
             for actor in self.actors:
                 ray.kill(actor)

@@ -10,7 +10,8 @@ import gymnasium
 
 from workloads import environment
 from workloads.digest import Digest, NoDigest
-from workloads.parameter import ParameterError, parameter, unknown, validate
+from workloads.parameter import ParameterError, parameter, unknown
+from workloads.tasks import CommonTask
 
 # Observation, reward, terminated, truncated.
 StepResult = tuple[Any, Any, bool, bool]
@@ -18,22 +19,13 @@ StepResult = tuple[Any, Any, bool, bool]
 Reply = Any
 
 
-@dataclass(frozen=True)
-class SamplingTask:
-    """Parameters of a sampling workload; a subclass says which environments there are and makes them."""
+class EnvironmentTask(CommonTask):
+    """The parameters of a workload on environments, of which the parameter `env` has the name."""
 
-    metric: ClassVar[str] = "throughput"
-    unit: ClassVar[str] = "observations/s"
-
-    actors: int = parameter(15, "environments, each in its own worker", minimum=1)
-    env: str = parameter("CartPole-v1", "environment: an id, package:id, file.py:function or busy:2ms:84x84x4")
-    steps_per_message: int = parameter(1, "environment steps that a worker takes per message", minimum=1)
-    seed: int = parameter(0, "seed: environment i and its action space take seed + i", minimum=0)
-    rounds: int = parameter(10_000, "measured rounds", minimum=1)
-    warmup_rounds: int = parameter(100, "rounds before the measured ones", minimum=0)
+    env: str
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         object.__setattr__(self, "env", environment.whole(self.env))
         if not environment.known(self.environment_id):
             raise ParameterError(unknown("env", self.env, self.environment_names()))
@@ -53,21 +45,6 @@ class SamplingTask:
         """Arguments of the environment, instead of its defaults."""
         return {}
 
-    @property
-    def total_rounds(self) -> int:
-        """Rounds to run: warm-up and measured."""
-        return self.warmup_rounds + self.rounds
-
-    @property
-    def units_per_round(self) -> int:
-        """Observations that a round yields."""
-        return self.actors * self.steps_per_message
-
-    @property
-    def members(self) -> int:
-        """Workers that can be placed apart."""
-        return self.actors
-
     @staticmethod
     def environment_names() -> list[str]:
         """The names that `env` takes."""
@@ -76,6 +53,26 @@ class SamplingTask:
     def make_environment(self) -> gymnasium.Env[Any, Any]:
         """A new environment; raises ParameterError when it can't be made."""
         return environment.make(self.environment_id, self.environment_options)
+
+
+@dataclass(frozen=True)
+class SamplingTask(EnvironmentTask):
+    """Parameters of a sampling workload."""
+
+    metric: ClassVar[str] = "throughput"
+    unit: ClassVar[str] = "observations/s"
+
+    actors: int = parameter(15, "environments, each in its own worker", minimum=1)
+    env: str = parameter("CartPole-v1", "environment: an id, package:id, file.py:function or busy:2ms:84x84x4")
+    steps_per_message: int = parameter(1, "environment steps that a worker takes per message", minimum=1)
+    seed: int = parameter(0, "seed: environment i and its action space take seed + i", minimum=0)
+    rounds: int = parameter(10_000, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(100, "rounds before the measured ones", minimum=0)
+
+    @property
+    def units_per_round(self) -> int:
+        """Observations that a round yields."""
+        return self.actors * self.steps_per_message
 
     def record(self, digest: Digest | NoDigest, replies: list[Reply]) -> None:
         """Add a round's replies to the digest, one stream per environment."""

@@ -105,7 +105,7 @@ def test_the_system_s_packages_count_only_where_the_environment_sees_them(tool, 
 
 
 def test_wheels_are_fetched_for_a_machine_without_a_network(tool, pip, capsys, tmp_path):
-    pip.refused = ["xronos"]
+    pip.refused = ["envpool"]
     (tmp_path / "some.whl").write_bytes(bytes(3_000_000))
     assert tool.collect(str(tmp_path), ["--extra-index-url", "here"], pip) == 0
     assert all(call[:3] == ["download", "--dest", str(tmp_path)] for call in pip.calls)
@@ -116,7 +116,7 @@ def test_wheels_are_fetched_for_a_machine_without_a_network(tool, pip, capsys, t
     }
     said = capsys.readouterr()
     assert "1 wheels, 3 MB, for Python 3." in said.out
-    assert said.err.startswith("left out: xronos")
+    assert said.err.startswith("left out: envpool")
 
 
 def test_pip_s_last_error_is_the_reason_and_the_rest_is_in_the_log(tool, monkeypatch, tmp_path):

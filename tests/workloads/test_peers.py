@@ -37,17 +37,13 @@ def test_gymnasium_vectors_compute_what_the_loop_does(workload, values, backend)
     assert timed.state_digest == expected.state_digest
 
 
-@pytest.mark.parametrize("backend", ["reactor-lf", "xronos"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_other_reactors_compute_what_the_loop_does(shape, backend):
-    if backend == "xronos":
-        pytest.importorskip("xronos")
+def test_every_shape_in_lingua_franca_computes_what_the_loop_does(shape):
     values = {"shape": shape, "actors": 0 if shape in ("ping_pong", "counting") else 5, "messages_per_round": 6}
     values |= {"rounds": 8, "warmup_rounds": 2}
     expected = execute("overhead", "serial", values, verify=True)
-    options = {"executor": "inline"} if backend == "reactor-lf" else {}  # some shapes have nothing to place apart
     probe = Probe(8, 2, verify=True)
-    run("overhead", backend, make_task("overhead", values), probe, **options)
+    run("overhead", "reactor-lf", make_task("overhead", values), probe, executor="inline")  # some have nothing to place
     assert probe.outcome().digest == expected.digest
     assert probe.outcome().state_digest == expected.state_digest
 
@@ -165,7 +161,6 @@ def test_what_a_peer_cannot_run_it_refuses_with_a_reason(workload, backend, envi
     ("workload", "backend", "package", "extra"),
     [
         ("gym_sampling", "envpool", "envpool", "peers"),
-        ("overhead", "xronos", "xronos", "peers"),
         *(("gym_sampling", backend, package, "vectors") for backend, package in PACKAGES.items()),
     ],
 )

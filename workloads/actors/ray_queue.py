@@ -36,7 +36,6 @@ class System(pipes.System):
         super().__init__(probe)
         self._scope = session("tuned", probe)
         self._session = self._scope.__enter__()
-
         self._coming: list[tuple[socket.socket, Any]] = []
 
     def start(self, actor_class: Any, arguments: Sequence[tuple[Any, ...]]) -> None:

@@ -20,15 +20,8 @@ Replies = Callable[[], list[Any]]
 # The longest wait for a reply, as in Ray's compiled graphs.
 REPLY_LIMIT_S = 300.0
 
-# The module of each system of this suite, in this package.
-SYSTEMS = {
-    "ray-pooled": "ray_pooled",
-    "ray-queue": "ray_queue",
-    "ray-pooled-compiled": "ray_pooled_compiled",
-    "pipes": "pipes",
-    "monarch": "monarch",
-    "dask": "dask",
-}
+# The systems of this suite, each in the module of its name in this package.
+SYSTEMS = ("ray-pooled", "ray-queue", "ray-pooled-compiled", "pipes", "monarch", "dask")
 
 
 class InFlight:
@@ -116,7 +109,7 @@ def load(name: str) -> type[ActorSystem]:
     Raises ParameterError for any other name or class.
     """
     if name in SYSTEMS:
-        found = importlib.import_module(f"{__package__}.{SYSTEMS[name]}").System
+        found = importlib.import_module(f"{__package__}.{name.replace('-', '_')}").System
     elif name in outside.PLACES:
         found = outside.named(name)
     else:

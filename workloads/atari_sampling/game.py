@@ -1,6 +1,6 @@
 """The settings that define a game, for backends that make the emulator without Gymnasium."""
 
-from dataclasses import dataclass
+from typing import Any
 
 import gymnasium
 
@@ -8,31 +8,16 @@ from workloads.atari_sampling.task import Task
 from workloads.parameter import UnsupportedError
 
 
-@dataclass(frozen=True)
-class Game:
-    """A game as Gymnasium makes it by default. `height`, `width`: of the frame, in pixels."""
+def game_of(task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How Gymnasium makes a task's game, and those of these settings that other vectors call alike.
 
-    rom: str
-    repeat_action_probability: float
-    full_action_space: bool
-    episode_frames: int
-    height: int
-    width: int
-
-
-def game_of(task: Task) -> Game:
-    """The game that a task plays; raises UnsupportedError for one with options in its name ("PongNoFrameskip-v4")."""
+    Raises UnsupportedError for a game with options in its name ("PongNoFrameskip-v4").
+    """
     if task.environment_id != f"ALE/{task.scenario}-v5":
         raise UnsupportedError(f"only games by their short name are made alike, {task.env} is none")
-    options = gymnasium.spec(task.environment_id).kwargs
     environment = task.make_environment()
     height, width, _ = environment.observation_space.shape or ()
     environment.close()
-    return Game(
-        rom=options["game"],
-        repeat_action_probability=options["repeat_action_probability"],
-        full_action_space=options["full_action_space"],
-        episode_frames=options["max_num_frames_per_episode"],
-        height=height,
-        width=width,
-    )
+    made = gymnasium.spec(task.environment_id).kwargs
+    alike = {name: made[name] for name in ("repeat_action_probability", "full_action_space")}
+    return made, alike | {"img_height": height, "img_width": width, "stack_num": 1, "use_fire_reset": False}

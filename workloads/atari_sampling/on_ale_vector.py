@@ -16,23 +16,18 @@ from workloads.vector_sampling import sample
 
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    game = game_of(task)
+    game, alike = game_of(task)
     envs = AtariVectorEnv(
-        game.rom,
+        game["game"],
         task.actors,
-        max_num_frames_per_episode=game.episode_frames,
-        repeat_action_probability=game.repeat_action_probability,
-        full_action_space=game.full_action_space,
+        max_num_frames_per_episode=game["max_num_frames_per_episode"],
         autoreset_mode=AutoresetMode.SAME_STEP,
-        img_height=game.height,
-        img_width=game.width,
         grayscale=False,
-        stack_num=1,
         frameskip=task.frame_skip,
         maxpool=False,
         noop_max=0,
         reward_clipping=False,
-        use_fire_reset=False,
+        **alike,
     )
     envs.reset(seed=task.seed)
     sample(task, probe, envs, envs.single_action_space)

@@ -12,17 +12,12 @@ from workloads.probe import Probe
 
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    game = game_of(task)
+    game, alike = game_of(task)
     options = {
         "frame_skip": task.frame_skip,
-        "max_episode_steps": game.episode_frames // task.frame_skip,
-        "repeat_action_probability": game.repeat_action_probability,
-        "full_action_space": game.full_action_space,
+        "max_episode_steps": game["max_num_frames_per_episode"] // task.frame_skip,
         "gray_scale": False,
-        "img_height": game.height,
-        "img_width": game.width,
-        "stack_num": 1,
         "noop_max": 1,
-        "use_fire_reset": False,
+        **alike,
     }
     run_pool(task, probe, f"{task.scenario}-v5", options)

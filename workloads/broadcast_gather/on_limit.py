@@ -34,8 +34,7 @@ def run(task: Task, probe: Probe) -> None:
         )
         probe.ready()
         for round_index in range(task.total_rounds):
-            if task.work_seconds:
-                time.sleep(task.work_seconds)
+            task.wait()
             gather()
             if probe.verifying:
                 task.record(probe.digest, replies)

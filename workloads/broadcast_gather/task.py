@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
-from workloads.parameter import ParameterError, parameter, validate
+from workloads.parameter import ParameterError, parameter
+from workloads.tasks import CommonTask
 
 # One dimension of object_bytes / 8 elements.
 Allocate = Callable[[tuple[int, ...], Any], Any]  # of shape and dtype: an uninitialised array
@@ -20,7 +21,7 @@ _UNITS = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6, "KiB": 2**10, "k
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(CommonTask):
     """The parameters of broadcast_gather; the defaults are the paper's."""
 
     metric: ClassVar[str] = "overhead"
@@ -33,7 +34,7 @@ class Task:
     warmup_rounds: int = parameter(5, "rounds before the measured ones", minimum=0)
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         below = self.object_bytes // _ITEM_BYTES * _ITEM_BYTES
         if below != self.object_bytes:
             raise ParameterError(
@@ -48,16 +49,6 @@ class Task:
             if self.object_bytes % size == 0:
                 return f"{self.object_bytes // size}{unit}"
         return f"{self.object_bytes}B"
-
-    @property
-    def members(self) -> int:
-        """Workers that can be placed apart."""
-        return self.actors
-
-    @property
-    def total_rounds(self) -> int:
-        """Rounds to run: warm-up and measured."""
-        return self.warmup_rounds + self.rounds
 
     def first_value(self) -> Value:
         """The array of the first broadcast: noise, so that no two pages are alike."""

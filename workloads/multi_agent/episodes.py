@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from workloads.busy import keep_busy
+from workloads.made_up import keep_busy
 from workloads.multi_agent.traffic_junction import Observation, TrafficJunction
 
 # The joint observation, in one array or as `tensors` has it.

@@ -14,15 +14,15 @@ import numpy.typing as npt
 from workloads.digest import Digest, NoDigest
 from workloads.multi_agent.episodes import Episodes
 from workloads.multi_agent.traffic_junction import ARRIVALS, VIEW_CELLS, TrafficJunction
-from workloads.parameter import ParameterError, parameter, validate
-from workloads.representation import ARRAYS, representation
+from workloads.parameter import ParameterError, parameter
+from workloads.tasks import ARRAYS, CommonTask, representation
 
 if TYPE_CHECKING:
     from workloads.perceptron import ArgmaxPolicy
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(CommonTask):
     """The parameters, and makers of the parts that they seed. The defaults are the paper's, which has 10 agents as
     well."""
 
@@ -53,7 +53,7 @@ class Task:
 
     def __post_init__(self) -> None:
         """Check the parameters; raises ParameterError."""
-        validate(self)
+        super().__post_init__()
         if self.arrivals == "paper" and self.arrival_probability != type(self).arrival_probability:
             raise ParameterError("arrival_probability: arrivals=paper admits a car in every step")
 
@@ -71,11 +71,6 @@ class Task:
     def members(self) -> int:
         """Agents that can be placed apart."""
         return self.agents
-
-    @property
-    def total_rounds(self) -> int:
-        """Warm-up and measured rounds."""
-        return self.warmup_rounds + self.rounds
 
     @property
     def features(self) -> int:

@@ -1,6 +1,6 @@
 """The shapes on an actor system. In most of them the driver holds the first share of the members."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from workloads.actors.members import Members, Share
@@ -43,7 +43,7 @@ def ping_pong(task: Task, probe: Probe, actors: ActorSystem) -> None:
     play_rounds(task, probe, play)
 
 
-def ring(task: Task, probe: Probe, actors: ActorSystem) -> None:
+def thread_ring(task: Task, probe: Probe, actors: ActorSystem) -> None:
     """The driver holds the first arc, and hands the value to each of the others. A chain is a ring here."""
     members = Members(actors, Member, ((index,) for index in range(task.actors)), Arc)
     members.await_actors(lambda _share: _MESSAGE_BYTES)
@@ -57,6 +57,9 @@ def ring(task: Task, probe: Probe, actors: ActorSystem) -> None:
         return value
 
     play_rounds(task, probe, play)
+
+
+chain = thread_ring
 
 
 def counting(task: Task, probe: Probe, actors: ActorSystem) -> None:
@@ -96,22 +99,12 @@ def timers(task: Task, probe: Probe, actors: ActorSystem) -> None:
         fired: list[int] = heaps.gather("play_round")
         return value + sum(fired)
 
-    play_rounds(task, probe, play, counts_follow=True)
+    play_rounds(task, probe, play)
     counts: list[list[int]] = heaps.gather("retrieve")
     probe.state([count for share in counts for count in share])
 
 
-SHAPES: dict[str, Callable[[Task, Probe, ActorSystem], None]] = {
-    "ping_pong": ping_pong,
-    "thread_ring": ring,
-    "counting": counting,
-    "fan_out": fan_out,
-    "chain": ring,
-    "timers": timers,
-}
-
-
 def run(task: Task, probe: Probe, system: str) -> None:
-    """Run all rounds of the task on an actor system, reporting to the probe."""
+    """Run all rounds of the task by the function of its shape on an actor system, reporting to the probe."""
     with load(system)(probe) as actors:
-        SHAPES[task.shape](task, probe, actors)
+        globals()[task.shape](task, probe, actors)

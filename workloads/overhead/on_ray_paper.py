@@ -1,7 +1,6 @@
 """The shapes as Ray actors: each reaction becomes a method call, and values are passed on."""
 
 import heapq
-from collections.abc import Callable
 from typing import Any
 
 import ray
@@ -38,7 +37,7 @@ def ping_pong(task: Task, probe: Probe, ray_session: Session) -> None:
     play_rounds(task, probe, play)
 
 
-def ring(task: Task, probe: Probe, ray_session: Session) -> None:
+def thread_ring(task: Task, probe: Probe, ray_session: Session) -> None:
     """An actor per member: the driver fetches each value and passes it on. A chain is a ring here."""
     members = ray_session.start(Member, ((index,) for index in range(task.actors)))
     ray_session.await_actors()
@@ -50,6 +49,9 @@ def ring(task: Task, probe: Probe, ray_session: Session) -> None:
         return value
 
     play_rounds(task, probe, play)
+
+
+chain = thread_ring
 
 
 def counting(task: Task, probe: Probe, ray_session: Session) -> None:
@@ -87,7 +89,7 @@ def timers(task: Task, probe: Probe, ray_session: Session) -> None:
     """
     (timer_counts,) = ray_session.start(TimerCounts, [(task.actors,)])
     ray_session.await_actors()
-    queue = task.first_firings()
+    queue = task.first_firings(range(task.actors))
 
     def play(value: int) -> int:
         for _ in range(task.units_per_round):
@@ -97,21 +99,11 @@ def timers(task: Task, probe: Probe, ray_session: Session) -> None:
         ray.get(fired)
         return value + task.units_per_round
 
-    play_rounds(task, probe, play, counts_follow=True)
+    play_rounds(task, probe, play)
     probe.state(ray.get(timer_counts.retrieve.remote()))
 
 
-SHAPES: dict[str, Callable[[Task, Probe, Session], None]] = {
-    "ping_pong": ping_pong,
-    "thread_ring": ring,
-    "counting": counting,
-    "fan_out": fan_out,
-    "chain": ring,
-    "timers": timers,
-}
-
-
 def run(task: Task, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe."""
+    """Run all rounds of the task by the function of its shape, reporting to the probe."""
     with session("paper", probe) as ray_session:
-        SHAPES[task.shape](task, probe, ray_session)
+        globals()[task.shape](task, probe, ray_session)

@@ -1,15 +1,13 @@
 """The shapes as reactors in Lingua Franca: shapes.lf."""
 
 from pathlib import Path
+from typing import Any
 
-from reactorlib import ExecutorName
-from reactorlib import run as run_reactors
-from reactorlib.lf import load
+from workloads import lingua_franca
 from workloads.overhead.task import Task
 from workloads.probe import Probe
 
 
-def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
-    """Run all rounds of the task, reporting to the probe."""
-    program = load(Path(__file__).with_name("shapes.lf"), task.shape)
-    run_reactors(program, fast=True, executor=executor, workers=workers, task=task, probe=probe)
+def run(task: Task, probe: Probe, **options: Any) -> None:
+    """Run all rounds of the task by the reactor of its shape, reporting to the probe."""
+    lingua_franca.run(Path(__file__).with_name("shapes.lf"), task, probe, name=task.shape, **options)

@@ -1,7 +1,5 @@
 """The shapes as plain loops over plain objects."""
 
-from collections.abc import Callable
-
 from workloads.overhead.rounds import play_rounds
 from workloads.overhead.task import SUM_MODULUS, Counter, Member, Task, TimerHeap
 from workloads.probe import Probe
@@ -19,7 +17,7 @@ def ping_pong(task: Task, probe: Probe) -> None:
     play_rounds(task, probe, play)
 
 
-def ring(task: Task, probe: Probe) -> None:
+def thread_ring(task: Task, probe: Probe) -> None:
     """One object per member, called in turn. A chain is a ring here, as a plain loop has no events."""
     members = [Member(index) for index in range(task.actors)]
 
@@ -30,6 +28,9 @@ def ring(task: Task, probe: Probe) -> None:
         return value
 
     play_rounds(task, probe, play)
+
+
+chain = thread_ring
 
 
 def counting(task: Task, probe: Probe) -> None:
@@ -60,20 +61,10 @@ def fan_out(task: Task, probe: Probe) -> None:
 def timers(task: Task, probe: Probe) -> None:
     """A heap of the next firing of each timer."""
     heap = TimerHeap(task, range(task.actors))
-    play_rounds(task, probe, lambda value: value + heap.play_round(), counts_follow=True)
+    play_rounds(task, probe, lambda value: value + heap.play_round())
     probe.state(heap.retrieve())
 
 
-SHAPES: dict[str, Callable[[Task, Probe], None]] = {
-    "ping_pong": ping_pong,
-    "thread_ring": ring,
-    "counting": counting,
-    "fan_out": fan_out,
-    "chain": ring,
-    "timers": timers,
-}
-
-
 def run(task: Task, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe."""
-    SHAPES[task.shape](task, probe)
+    """Run all rounds of the task by the function of its shape, reporting to the probe."""
+    globals()[task.shape](task, probe)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workloads.parameter import ParameterError, parameter, validate
+from workloads.parameter import ParameterError, parameter
+from workloads.tasks import CommonTask
 
 # One timer event per slot of logical time.
 SLOT_NS = 1_000
@@ -48,7 +49,7 @@ SHAPES = {
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(CommonTask):
     """The parameters of overhead."""
 
     metric: ClassVar[str] = "throughput"
@@ -62,7 +63,7 @@ class Task:
     warmup_rounds: int = parameter(3, "rounds before the measured ones", minimum=0)
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         shape = SHAPES[self.shape]
         if shape.fixed and self.actors not in (0, shape.usual_actors):
             raise ParameterError(f"actors: {self.shape} takes exactly {shape.usual_actors}, got {self.actors}")
@@ -76,11 +77,6 @@ class Task:
     def scenario(self) -> str:
         """The shape, with its size where that varies."""
         return self.shape if SHAPES[self.shape].fixed else f"{self.shape}-{self.actors}"
-
-    @property
-    def total_rounds(self) -> int:
-        """Rounds to run: warm-up and measured."""
-        return self.warmup_rounds + self.rounds
 
     @property
     def units_per_round(self) -> int:
@@ -108,9 +104,10 @@ class Task:
         random.Random(self.seed).shuffle(slots)
         return [slot * SLOT_NS for slot in slots]
 
-    def first_firings(self) -> list[tuple[int, int]]:
-        """When each timer fires first, in ns, and which one it is: a heap, for who keeps the timers himself."""
-        queue = [(offset_ns, index) for index, offset_ns in enumerate(self.timer_offsets_ns())]
+    def first_firings(self, timers: Iterable[int]) -> list[tuple[int, int]]:
+        """When each of these timers fires first, in ns, and its index: a heap, for who keeps the timers himself."""
+        offsets_ns = self.timer_offsets_ns()
+        queue = [(offsets_ns[index], index) for index in timers]
         heapq.heapify(queue)
         return queue
 
@@ -160,10 +157,8 @@ class TimerHeap:
     """Some of a task's timers: a heap of the next firing of each, in ns, and the counts of their firings."""
 
     def __init__(self, task: Task, timers: Iterable[int]) -> None:
-        offsets_ns = task.timer_offsets_ns()
         self._counts = dict.fromkeys(timers, 0)
-        self._queue = [(offsets_ns[index], index) for index in self._counts]
-        heapq.heapify(self._queue)
+        self._queue = task.first_firings(self._counts)
         self._period_ns = task.timer_period_ns
         self._firings = task.messages_per_round * len(self._queue)
 

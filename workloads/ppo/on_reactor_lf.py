@@ -1,15 +1,8 @@
 """PPO in Lingua Franca: ppo.lf."""
 
+from functools import partial
 from pathlib import Path
 
-from reactorlib import ExecutorName
-from reactorlib import run as run_reactors
-from reactorlib.lf import load
-from workloads.ppo.task import Task
-from workloads.probe import Probe
+from workloads import lingua_franca
 
-
-def run(task: Task, probe: Probe, *, executor: ExecutorName = "inline", workers: int | None = None) -> None:
-    """Run all rounds of the task, reporting to the probe."""
-    program = load(Path(__file__).with_name("ppo.lf"))
-    run_reactors(program, executor=executor, workers=workers, task=task, probe=probe)
+run = partial(lingua_franca.run, Path(__file__).with_name("ppo.lf"))

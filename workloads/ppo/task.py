@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gymnasium
 from gymnasium.spaces import Box, Discrete
 
-from workloads import environment
 from workloads.digest import Digest, NoDigest
-from workloads.parameter import ParameterError, parameter, unknown, validate
+from workloads.parameter import ParameterError, parameter
+from workloads.sampling import EnvironmentTask
 
 if TYPE_CHECKING:
     from workloads.ppo.learner import Learner
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(EnvironmentTask):
     """The parameters and makers of what they seed; the defaults are CleanRL's, but for 16 environments, not 4.
 
     Its learning rate falls to 0 in the course of a run; here it stays, for rounds have no end.
@@ -43,10 +43,7 @@ class Task:
 
     def __post_init__(self) -> None:
         """Check the parameters; raises ParameterError."""
-        validate(self)
-        object.__setattr__(self, "env", environment.whole(self.env))
-        if not environment.known(self.env):
-            raise ParameterError(unknown("env", self.env, gymnasium.registry))
+        super().__post_init__()
         if self.minibatches > self.actors * self.steps:
             raise ParameterError(
                 f"minibatches: at most the {self.actors * self.steps} steps of a round, got {self.minibatches}"
@@ -54,28 +51,13 @@ class Task:
         self.make_environment().close()
 
     @property
-    def scenario(self) -> str:
-        """The environment's name, of a path the last part."""
-        return self.env.rpartition("/")[2] if ".py:" in self.env else self.env
-
-    @property
     def units_per_round(self) -> int:
         """Environment steps per round over all players."""
         return self.actors * self.steps
 
-    @property
-    def members(self) -> int:
-        """Workers that can be placed apart."""
-        return self.actors
-
-    @property
-    def total_rounds(self) -> int:
-        """Warm-up and measured rounds."""
-        return self.warmup_rounds + self.rounds
-
     def make_environment(self) -> gymnasium.Env[Any, Any]:
         """A new environment; raises ParameterError where it can't be made, or is none that this learner knows."""
-        made = environment.make(self.env, {})
+        made = super().make_environment()
         spaces = made.observation_space, made.action_space
         if not isinstance(spaces[0], Box) or not isinstance(spaces[1], Discrete) or spaces[1].start != 0:
             raise ParameterError(

@@ -1,12 +1,12 @@
 """The replay buffer: the latest transitions, and the minibatches drawn from them."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from workloads.q_learning.transition import TRANSITION, Drawn, Exchange, Trajectory, Transitions
+from workloads.q_learning.transition import TRANSITION, Drawn, Trajectory
 
 # How a minibatch is chosen: at random with replacement, or the oldest entries as in the paper's program.
 MINIBATCH_POLICIES = ("sample", "oldest")
@@ -43,21 +43,14 @@ class Ring:
         return (self._next - self._size + ages) % self.capacity
 
 
-class Buffer(Protocol):
-    """A replay buffer, in whichever representation."""
-
-    def exchange(self, trajectories: Sequence[Trajectory]) -> Drawn:
-        """Append what the workers produced, in their order, and draw."""
-
-
 class ReplayBuffer:
     """The latest transitions in one array of dtype TRANSITION."""
 
     def __init__(self, ring: Ring) -> None:
         self._ring = ring
-        self._slots = np.zeros(ring.capacity, dtype=TRANSITION)
+        self._slots: Any = np.zeros(ring.capacity, dtype=TRANSITION)
 
-    def exchange(self, trajectories: Sequence[Transitions]) -> Exchange:
+    def exchange(self, trajectories: Sequence[Trajectory]) -> Drawn:
         """Append what the workers produced, in their order, and draw.
 
         Returns a minibatch (a copy) and the rewards just appended.

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
-from workloads.parameter import parameter, validate
-from workloads.q_learning.replay import MINIBATCH_POLICIES, Buffer, ReplayBuffer, Ring
-from workloads.representation import ARRAYS, representation
+from workloads.parameter import parameter
+from workloads.q_learning.replay import MINIBATCH_POLICIES, ReplayBuffer, Ring
+from workloads.tasks import ARRAYS, CommonTask, representation
 
 if TYPE_CHECKING:
     from workloads.q_learning.learner import Learner
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(CommonTask):
     """The parameters and makers of what they seed; the defaults are the paper's, but for the sampling."""
 
     metric: ClassVar[str] = "throughput"
@@ -43,10 +43,6 @@ class Task:
     warmup_rounds: int = parameter(2, "rounds before the measured ones; they train as well", minimum=0)
     seed: int = parameter(0, "seed of environments, exploration, sampling and network", minimum=0)
 
-    def __post_init__(self) -> None:
-        """Check the parameters; raises ParameterError."""
-        validate(self)
-
     @property
     def scenario(self) -> str:
         """The environment's id."""
@@ -56,16 +52,6 @@ class Task:
     def units_per_round(self) -> int:
         """Environment steps per round over all workers."""
         return self.actors * self.steps
-
-    @property
-    def members(self) -> int:
-        """Workers that can be placed apart."""
-        return self.actors
-
-    @property
-    def total_rounds(self) -> int:
-        """Warm-up and measured rounds."""
-        return self.warmup_rounds + self.rounds
 
     def make_rollout_worker(self, index: int) -> "RolloutWorker":
         """The worker of this index."""
@@ -81,7 +67,7 @@ class Task:
         generator = np.random.default_rng([self.seed, self.actors])
         return Ring(self.capacity, self.minibatch, self.minibatch_policy, generator)
 
-    def make_replay_buffer(self) -> Buffer:
+    def make_replay_buffer(self) -> ReplayBuffer:
         """The empty replay buffer."""
         if self.representation == ARRAYS:
             return ReplayBuffer(self.make_ring())

@@ -7,14 +7,13 @@ and joining the values differs.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from workloads.q_learning.learner import Learner
-from workloads.q_learning.replay import Ring
+from workloads.q_learning.replay import ReplayBuffer, Ring
 from workloads.q_learning.rollout import RolloutWorker
-from workloads.q_learning.transition import Transition
+from workloads.q_learning.transition import Drawn, Transition
 
 # Observation, action, reward, next observation, whether the episode ended there.
 TensorTransition = tuple[Tensor, int, float, Tensor, bool]
@@ -30,16 +29,14 @@ class TensorRolloutWorker(RolloutWorker):
         return [with_tensors(transition) for transition in self.collect()]
 
 
-class TensorReplayBuffer:
-    """The latest transitions by slot."""
+class TensorReplayBuffer(ReplayBuffer):
+    """The latest transitions by slot, in a dictionary."""
 
     def __init__(self, ring: Ring) -> None:
-        self._ring = ring
-        self._slots: dict[int, TensorTransition] = {}
+        super().__init__(ring)
+        self._slots = {}
 
-    def exchange(
-        self, trajectories: Sequence[Sequence[TensorTransition]]
-    ) -> tuple[list[TensorTransition], npt.NDArray[np.float32]]:
+    def exchange(self, trajectories: Sequence[Sequence[TensorTransition]]) -> Drawn:
         """Append what the workers produced, in their order, and draw: a minibatch and the rewards just appended."""
         transitions = [transition for trajectory in trajectories for transition in trajectory][-self._ring.capacity :]
         for slot, transition in zip(self._ring.place(len(transitions)), transitions, strict=True):

@@ -25,12 +25,10 @@ TRANSITION = np.dtype(
 )
 # Transitions in one contiguous buffer: an array (n,) of dtype TRANSITION.
 Transitions: TypeAlias = npt.NDArray[Any]
-# The replay buffer's answer to a round's trajectories: a minibatch, and the rewards (actors, steps).
-Exchange: TypeAlias = tuple[Transitions, npt.NDArray[np.float32]]
 # The messages of a round, in arrays as above or as `tensors` has them.
 Parameters: TypeAlias = Any
 Trajectory: TypeAlias = Any
-Drawn: TypeAlias = tuple[Any, npt.NDArray[np.float32]]  # a minibatch, and the rewards just appended
+Drawn: TypeAlias = tuple[Any, npt.NDArray[np.float32]]  # a minibatch, and the rewards (actors, steps)
 
 
 def pack(transitions: Sequence[Transition]) -> Transitions:

@@ -71,7 +71,7 @@ NEEDED: dict[str, Callable[[], str]] = {
     "ale": _atari,
     "ray": partial(_same, "ray-paper"),
 }
-_MODULES = ("envpool", "xronos", "stable_baselines3", "torchrl", "tianshou")
+_MODULES = ("envpool", "stable_baselines3", "torchrl", "tianshou")
 EXTRA: dict[str, Callable[[], str]] = {"mpi": _mpi, "nodes": _nodes}
 EXTRA |= {module.replace("_", "-"): partial(_imported, module) for module in _MODULES}
 

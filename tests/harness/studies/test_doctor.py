@@ -54,7 +54,7 @@ def test_a_probe_is_a_line_whatever_becomes_of_it(monkeypatch, tmp_path, body, s
     python.chmod(0o755)
     monkeypatch.setattr(checkup.sys, "executable", str(python))
     monkeypatch.setattr(checkup, "LIMIT_S", 60.0 if "sleep" not in body else 1.0)
-    assert checkup.probed("xronos") == checkup.ProbeResult("xronos", state, words, needed=False)
+    assert checkup.probed("envpool") == checkup.ProbeResult("envpool", state, words, needed=False)
 
 
 @pytest.mark.parametrize(("name", "state", "status"), [("ray", "fails", 1), ("ray", "absent", 1), ("mpi", "fails", 0)])

@@ -1,1 +1,0 @@
-"""A value's way along a chain, without an event between."""

@@ -1,1 +1,0 @@
-"""A broadcast and the gathering of all replies."""

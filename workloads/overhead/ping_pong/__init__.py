@@ -1,1 +1,0 @@
-"""An exchange between two actors."""

@@ -1,1 +1,0 @@
-"""A token's way round a ring, each hop an event of its own."""

@@ -1,1 +1,0 @@
-"""Timers that all fire once in a period."""
