@@ -93,7 +93,7 @@ _WITHOUT_A_GIL = (
     "lockstep-threads",
 )  # fmt: skip
 # Modules whose members have a worker each. Those of all others have one per core.
-_A_WORKER_FOR_EACH = ("on_ray_paper", "on_sb3", "on_torchrl", "on_tianshou", "on_rllib")
+_A_WORKER_FOR_EACH = ("on_ray_paper", "on_sb3", "on_torchrl", "on_tianshou")
 _LINK = "two nodes of one machine, joined by a virtual link: their ratio counts, not their speed"
 _BACKENDS = (
     Backend("serial", "the plain Python loop", "on_serial"),
@@ -225,10 +225,11 @@ _BACKENDS = (
     ),
     Backend(
         "rllib",
-        "RLlib's env runners: two Ray actors, each with half of the environments",
+        "RLlib's env runners: Ray actors, one per core, each with a share of the environments",
         "on_rllib",
-        note="no digest, as it has random numbers and a learner of its own. A new episode takes a step. It needs "
-        "another Gymnasium, in an environment that `make install-rllib` makes",
+        note="no digest, as it has random numbers and a learner of its own. A new episode takes a step. Its "
+        "runners are at most one per core, and divide the environments evenly. It needs another Gymnasium, in an "
+        "environment that `make install-rllib` makes",
         matched=False,
         role="peer",
         interpreter=RLLIB,
@@ -411,6 +412,10 @@ def workers_of(backend: Backend, task: Any) -> int | None:
         return 1
     if getattr(task, "work_seconds", 0) > 0 or _has_a_worker_for_each(backend):
         return None
+    if backend.interpreter == RLLIB:
+        from workloads.rllib_runners import runners_of  # not where workloads are only listed
+
+        return runners_of(task.members)
     return 1 if backend.options.get("executor") == "inline" else _places(task)
 
 
