@@ -293,6 +293,15 @@ _BACKENDS = (
         on_two_nodes=True,
     ),
     Backend(
+        "ray-pooled-compiled-nodes",
+        "Ray actors, tuned: the compiled graph of ray-pooled-compiled, half of its shares on another node",
+        "on_actors",
+        {"system": "ray-pooled-compiled"},
+        note=_LINK,
+        role="peer",
+        on_two_nodes=True,
+    ),
+    Backend(
         "lockstep",
         "the plain loop on every core over its share, and between the cores nothing but counters",
         "on_lockstep",
