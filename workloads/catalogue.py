@@ -63,6 +63,10 @@ def workers_of(backend: Backend, task: Any) -> int | None:
         return 1
     if getattr(task, "work_seconds", 0) > 0 or backend.a_worker_each:
         return None
+    if backend.interpreter == RLLIB:
+        from workloads.rllib_runners import runners_of  # not where workloads are only listed
+
+        return runners_of(task.members)
     return 1 if backend.options.get("executor") == "inline" else _places(task)
 
 

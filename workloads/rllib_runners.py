@@ -1,33 +1,38 @@
 """RLlib on a session of the suite: what its workloads have in common."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.tune.registry import register_env
+from reactorlib import cpus
 
-from workloads.parameter import UnsupportedError
+if TYPE_CHECKING:  # RLlib is in an environment of its own, and the number of runners is asked for in every other
+    from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 
-# As many as RLlib's PPO has by default.
-RUNNERS = 2
 _ENVIRONMENT = "suite"
 
 
-def configured(config: AlgorithmConfig, task: Any, fragment: int) -> AlgorithmConfig:
-    """Have a configuration sample the task's environments by two env runners. Raises UnsupportedError.
+def runners_of(actors: int) -> int:
+    """How many env runners sample so many environments: the most up to one per core that divide them evenly.
+
+    All runners of RLlib have equal numbers of environments.
+    """
+    return next(count for count in range(min(actors, cpus.available_cpus()), 0, -1) if actors % count == 0)
+
+
+def configured(config: "AlgorithmConfig", task: Any, fragment: int) -> "AlgorithmConfig":
+    """Have a configuration sample the task's environments by its env runners.
 
     `fragment`: the steps of each environment that RLlib asks for at a time.
     """
-    if task.actors % RUNNERS:
-        raise UnsupportedError(
-            f"RLlib's {RUNNERS} env runners have equal numbers of environments: {task.actors} is no multiple"
-        )
+    from ray.tune.registry import register_env
+
     register_env(_ENVIRONMENT, lambda _: task.make_environment())
+    runners = runners_of(task.actors)
     return (
         config.environment(_ENVIRONMENT)
         .debugging(seed=task.seed, log_level="ERROR")
         .env_runners(
-            num_env_runners=RUNNERS,
-            num_envs_per_env_runner=task.actors // RUNNERS,
+            num_env_runners=runners,
+            num_envs_per_env_runner=task.actors // runners,
             num_cpus_per_env_runner=0,  # as the suite's own actors: they start on a machine of any size
             rollout_fragment_length=fragment,
         )

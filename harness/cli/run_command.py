@@ -8,7 +8,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,6 +35,8 @@ from harness.studies import prediction_run
 from workloads.catalogue import FREE_THREADED
 
 _SHOWN_FAILURES = 20
+_PART = "cores-"  # begins the name of a directory of a run on several numbers of cores
+_NOTHING_TO_RESUME = "{}: holds no run that could be resumed; leave out --resume to begin one there"
 
 
 def console_of_progress() -> Console:
@@ -61,13 +63,13 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     console = console_of_progress()
     for note in (*selection.notes, *unable):
         console.print(note)
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{parsed.preset or DEFAULT_PRESET}"
     if parsed.dry_run:
-        _plan(parsed, selection.grid)
+        _plan(parsed, selection.grid, name)
         return 0
     end_on_signals()
-    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{parsed.preset or DEFAULT_PRESET}"
     if parsed.cores:
-        return _curve(parsed, arguments, replace(selection.grid, predicts=True), name, console)
+        return _curve(parsed, arguments, selection.grid, name, console)
     with _open(parsed, arguments, selection.grid, name) as opened:
         if parsed.output is None:
             _point_latest(opened.path, console)
@@ -80,20 +82,16 @@ def _curve(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid, n
 
     The files to contribute are in the directory above. The budget is shared out evenly.
     """
-    directory = parsed.output or (RUNS / name if not parsed.resume else latest())
+    directory, grid, parts = _parts(parsed, chosen, name)
     directory.mkdir(parents=True, exist_ok=True)
     if parsed.output is None:
         _point_latest(directory, console)
     resume = terminal.command(*(word for word in arguments if word != "--resume"), "--resume")
-    budget_s, began, status = _budget_s(parsed, chosen), time.monotonic(), 0
+    budget_s, began, status = _budget_s(parsed, grid), time.monotonic(), 0
     try:
-        for done, count in enumerate(parsed.cores):
-            left_s = budget_s and max(0.0, budget_s - (time.monotonic() - began)) / (len(parsed.cores) - done)
-            own = directory / f"cores-{count}"
-            of_count = argparse.Namespace(**vars(parsed) | {"output": own, "resume": run_directory.holds_run(own)})
-            if of_count.resume and not parsed.resume:
-                raise UsageError(f"{own}: holds a run; complete it with --resume, or choose another --output")
-            with limited_to(count), _open(of_count, arguments, chosen, f"{name}-{count}") as opened:
+        for done, (count, part) in enumerate(parts.items()):
+            left_s = budget_s and max(0.0, budget_s - (time.monotonic() - began)) / (len(parts) - done)
+            with limited_to(count), _open(part, arguments, grid, f"{name}-{count}") as opened:
                 console.print(f"on {quantity.counted(count, 'core')}:")
                 status |= _measure(opened, parsed.time_limit, left_s, resume, console, directory)
     except (KeyboardInterrupt, Terminated):
@@ -102,6 +100,29 @@ def _curve(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid, n
         raise
     terminal.show_contributed(directory, terminal.output())
     return status
+
+
+def _parts(parsed: argparse.Namespace, chosen: Grid, name: str) -> tuple[Path, Grid, dict[int, argparse.Namespace]]:
+    """The directory of a run on several numbers of cores, the grid on each of them, and the options by number.
+
+    If the command line leaves open what to measure, parts that have not begun get the grid of one that has. Raises
+    UsageError where a part has begun and is not to be resumed, and where none has that could be.
+    """
+    directory = parsed.output or (latest() if parsed.resume else RUNS / name)
+    begun = [own for own in directory.glob(f"{_PART}*") if run_directory.holds_run(own)]
+    if parsed.resume and not begun:
+        raise UsageError(_NOTHING_TO_RESUME.format(directory))
+    grid = chosen
+    if parsed.resume and _is_open(parsed):
+        stored = [run_directory.stored_grid(own)[1] for own in begun]
+        grid = stored[0].with_trials(parsed.trials or max(point.trials for one in stored for point in one.points))
+    parts = {}
+    for count in parsed.cores:
+        own = directory / f"{_PART}{count}"
+        if own in begun and not parsed.resume:
+            raise UsageError(f"{own}: holds a run; complete it with --resume, or choose another --output")
+        parts[count] = argparse.Namespace(**vars(parsed) | {"output": own, "resume": own in begun})
+    return directory, replace(grid, predicts=True), parts
 
 
 def _measure(
@@ -170,20 +191,35 @@ def _terminate(number: int, _: object) -> NoReturn:
     raise Terminated(number)
 
 
-def _plan(parsed: argparse.Namespace, chosen: Grid) -> None:
-    """Print what would run: the grid asked for, or what an interrupted run lacks of its own."""
-    todo = list(chosen.trials())
-    if parsed.resume:
-        found = run_directory.inspect(*_to_resume(parsed, chosen))
-        chosen, todo = found.grid, found.missing()
+def _plan(parsed: argparse.Namespace, chosen: Grid, name: str) -> None:
+    """Print what would run: the grid asked for, or what an interrupted run lacks, on each number of cores."""
+    parts: Iterable[tuple[int | None, argparse.Namespace]] = [(None, parsed)]
+    if parsed.cores:
+        _, chosen, by_cores = _parts(parsed, chosen, name)
+        parts = by_cores.items()
+    todo, grid = list[Trial](), chosen
+    for count, part in parts:
+        lacking = list(chosen.trials())
+        if part.resume:
+            with limited_to(count):
+                found = run_directory.inspect(*_to_resume(part, chosen))
+            grid, lacking = found.grid, found.missing()
+        if count is not None:
+            print(f"on {quantity.counted(count, 'core')}: {quantity.counted(len(lacking), 'trial')}")
+        _print_points(lacking, grid)
+        todo += lacking
+    budget_s, limit = _budget_s(parsed, grid), quantity.duration_s(parsed.time_limit or grid.time_limit_s)
+    together = _together(forecast.here(grid, RUNS), todo, budget_s)
+    print(f"{_expected(todo, budget_s)}, at most {limit} for each thing that a trial is asked; {together}")
+
+
+def _print_points(todo: Sequence[Trial], grid: Grid) -> None:
+    """Print a line for each point: how many trials of which backends there are."""
     for point, trials in grouped(todo, lambda trial: trial.point).items():
         lacking = [trial.backend for trial in trials]
-        same = grouped((name for name in chosen.backends if name in lacking), lacking.count)
+        same = grouped((name for name in grid.backends if name in lacking), lacking.count)
         told = "; ".join(f"{quantity.counted(count, 'trial')} of {', '.join(names)}" for count, names in same.items())
         print(f"{point.name}: {told}")
-    budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
-    together = _together(forecast.here(chosen, RUNS), todo, budget_s)
-    print(f"{_expected(todo, budget_s)}, at most {limit} for each thing that a trial is asked; {together}")
 
 
 def _conclude(opened: RunDirectory, console: Console, contributions: Path | None) -> int:
@@ -225,11 +261,16 @@ def _to_resume(parsed: argparse.Namespace, chosen: Grid) -> tuple[Path, Grid | N
     """
     path: Path = parsed.output or latest()
     if not run_directory.holds_run(path):
-        raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
-    asked = parsed.preset, parsed.point, parsed.workload, parsed.backend, parsed.settings, parsed.seed
-    is_open = all(value in (None, []) for value in asked)
+        raise UsageError(_NOTHING_TO_RESUME.format(path))
+    is_open = _is_open(parsed)
     trials = None if parsed.budget and not is_open else parsed.trials
     return path, None if is_open else chosen, trials, {FREE_THREADED: parsed.free_threaded}
+
+
+def _is_open(parsed: argparse.Namespace) -> bool:
+    """Whether the command line leaves open what to measure."""
+    asked = parsed.preset, parsed.point, parsed.workload, parsed.backend, parsed.settings, parsed.seed
+    return all(value in (None, []) for value in asked)
 
 
 def latest() -> Path:

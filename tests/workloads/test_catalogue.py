@@ -98,6 +98,9 @@ def test_unknown_names_are_refused(workload, backend, parameters, message):
         ("ray-paper", 24, None, None),
         ("ray-pooled", 24, 6, None),
         ("gymnasium-async", 24, None, None),
+        ("rllib", 24, 6, None),
+        ("rllib", 16, 4, None),
+        ("rllib", 13, 1, None),
     ],
 )
 def test_workers_are_as_many_as_cores_and_where_members_wait_as_if_each_had_one(

@@ -26,7 +26,11 @@ def permitted():
 @pytest.mark.real
 @pytest.mark.parametrize(
     "backend",
-    first(1, ["reactor-nodes", "ray-pooled-nodes", "ray-paper-nodes"], "Ray on two nodes takes long to start"),
+    first(
+        1,
+        ["reactor-nodes", "ray-pooled-nodes", "ray-pooled-compiled-nodes", "ray-paper-nodes"],
+        "Ray on two nodes takes long to start",
+    ),
 )
 def test_what_runs_on_two_nodes_computes_what_the_loop_does(backend, permitted, tmp_path):
     if backend == "reactor-nodes":

@@ -5,7 +5,7 @@ from ray.rllib.env.env_runner_group import EnvRunnerGroup
 
 from workloads.probe import Probe
 from workloads.ray_session import session
-from workloads.rllib_runners import RUNNERS, configured
+from workloads.rllib_runners import configured, runners_of
 from workloads.sampling import SamplingTask
 
 # Runners keep every episode until they are asked for their metrics, as an algorithm of RLlib does in each iteration.
@@ -29,12 +29,13 @@ def run(task: SamplingTask, probe: Probe) -> None:
 
 
 def _sample(task: SamplingTask, probe: Probe, runners: EnvRunnerGroup) -> None:
-    owed, share = [0] * RUNNERS, task.units_per_round // RUNNERS
+    count = runners_of(task.actors)
+    owed, share = [0] * count, task.units_per_round // count
     probe.ready()
     for index in range(task.total_rounds):
         owed = [steps + share for steps in owed]
         episodes = runners.foreach_env_runner(
-            ["sample"] * RUNNERS,
+            ["sample"] * count,
             kwargs=[{"num_timesteps": max(0, steps), "random_actions": True} for steps in owed],
             local_env_runner=False,
         )

@@ -1,4 +1,4 @@
-"""PPO as RLlib has it: two env runners sample a round with networks of their own, and the driver learns from it."""
+"""PPO as RLlib has it: env runners sample a round with networks of their own, and the driver learns from it."""
 
 import tempfile
 

@@ -36,6 +36,7 @@ def test_backends_whose_arrays_take_much_memory_need_not_live_together(object_by
         ("gym_sampling", "ray-pooled", False, True),
         ("gym_sampling", "ray-pooled", True, False),
         ("gym_sampling", "ray-pooled-nodes", False, False),
+        ("gym_sampling", "ray-pooled-compiled-nodes", False, False),
         ("gym_sampling", "reactor-processes", False, False),
         ("broadcast_gather", "ray-pooled", False, False),
     ],

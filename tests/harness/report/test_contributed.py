@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from harness.stats.point_ratios import PointRatios
 from harness.store import contribution, machine
 from harness.store.prediction_table import PREDICTIONS
 from harness.store.recorded_turns import RecordedTurns
+from harness.store.trial_records import TRIALS
 from harness.studies import prediction_run
 from plots.chart import BarPanel
 
 COST = [3000.0, 0.2]
 CONTRIBUTE = ("run", "--preset", "contribute", "--trials", "1", "--output", "out")
+CURVE = (*CONTRIBUTE[:3], "--workload", "gym_sampling", *CONTRIBUTE[3:])
 POINTS = 4
 BACKENDS = ("reactor-inline", "reactor-processes", "ray-pooled", "ray-pooled-compiled", "lockstep")
 EFFICIENCY = 0.9  # of the predictions that are made up
@@ -160,7 +163,7 @@ def test_a_trial_that_fails_stays_in_the_file_as_such(cores, harness, monkeypatc
 def test_the_same_points_on_several_numbers_of_cores_in_one_command(made_up, harness, monkeypatch):
     monkeypatch.setattr(prediction_run, "call", predicted)
     monkeypatch.setattr(presets.memory, "total", lambda: 512 * 2**30)
-    curve = (*CONTRIBUTE[:3], "--workload", "gym_sampling", *CONTRIBUTE[3:], "--cores", "2,1,64")
+    curve = (*CURVE, "--cores", "2,1,64")
     before = os.sched_getaffinity(0)
     done = harness(*curve)
     assert done.returncode == 0, done.stderr
@@ -179,6 +182,36 @@ def test_the_same_points_on_several_numbers_of_cores_in_one_command(made_up, har
     again = harness(*curve)
     assert (again.returncode, "complete it with --resume" in again.stderr) == (2, True)
     assert harness(*curve, "--resume").returncode == 0
+
+
+def test_a_stopped_run_on_several_numbers_of_cores_is_planned_and_completed_by_what_each_lacks(
+    made_up, harness, monkeypatch
+):
+    monkeypatch.setattr(prediction_run, "call", predicted)
+    assert harness(*CURVE, "--cores", "1,2").returncode == 0
+    whole = TRIALS.read(Path("out/cores-2"))
+    TRIALS.write(Path("out/cores-2"), whole[:-1])
+    before = {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()}
+    block = len(whole) // len({trial.parameters for trial in whole})
+    expected = {"1": 0, "2": block, "4": len(whole)}
+    for asked in ((*CURVE, "--cores", "1,2,4"), ("run", "--output", "out", "--cores", "1,2,4")):
+        plan = harness(*asked, "--resume", "--dry-run")
+        told = re.findall(r"^on (\d) cores?: (\d+) trials$", plan.stdout, re.MULTILINE)
+        assert {cores: int(trials) for cores, trials in told} == expected, plan.stderr
+        assert plan.stdout.splitlines()[-1].startswith(f"{sum(expected.values())} trials, ")
+        assert {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()} == before
+    assert harness(*asked, "--resume").returncode == 0
+    found = list(contributed.read_all(Path("out")).values())
+    assert [one.cores for one in found] == [1, 2, 4]
+    assert len({frozenset(row.point for row in one.measurements) for one in found}) == 1
+
+
+@pytest.mark.parametrize("more", [("--dry-run",), ()], ids=str)
+def test_no_run_on_several_numbers_of_cores_is_resumed_where_none_has_begun(made_up, harness, more):
+    done = harness(*CURVE, "--cores", "1,2", "--resume", *more)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "out: holds no run that could be resumed; leave out --resume to begin one there" in done.stderr
+    assert not Path("out").exists()
 
 
 def test_a_run_that_was_measured_without_a_prediction_has_nothing_to_contribute(contribute, harness):
