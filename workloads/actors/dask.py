@@ -3,6 +3,7 @@
 Dask keeps no order among calls in flight to the same actor. So each call waits for the replies to the one before it.
 """
 
+import asyncio
 import logging
 import os
 import tempfile
@@ -33,6 +34,9 @@ _SETTINGS = {
     "distributed.nanny.pre-spawn-environ": THREAD_LIMITS,
     "distributed.scheduler.worker-ttl": None,  # a run's processes may be stopped between its turns
     "distributed.worker.profile.enabled": False,
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.admin.system-monitor.interval": "1h",
 }
 
 
@@ -54,6 +58,11 @@ class DaskActor:
         return self._holder.call(parts)
 
 
+async def _all(coming: Sequence[Any]) -> list[Any]:
+    """The results of futures. Dask would wait for each of them in a call of its own."""
+    return list(await asyncio.gather(*coming))
+
+
 class System(ActorSystem):
     """A cluster of Dask on this machine, of one worker per actor."""
 
@@ -61,7 +70,7 @@ class System(ActorSystem):
         super().__init__(probe)
         self._directory = tempfile.TemporaryDirectory(prefix="dask-bench-")
         self._cluster: LocalCluster | None = None
-        self._client: Client | None = None
+        self._client: Any = None
         self._actors: list[Any] = []
         self._processes = Processes()
         self._last = InFlight(list)
@@ -103,6 +112,8 @@ class System(ActorSystem):
         parts = parts_of((method, arguments))
         try:
             coming = [actor.call(*parts) for actor in actors]
+            # Dask's thread sends them. It would have to wait for this one, which now does a share of its own.
+            self._client.sync(asyncio.sleep, 0)
         except RuntimeError as error:  # Dask knows that a worker was lost
             raise ActorDiedError(str(error)) from error
         self._last = InFlight(partial(self._received, coming))
@@ -111,7 +122,7 @@ class System(ActorSystem):
     def _received(self, coming: Sequence[Any]) -> list[Any]:
         """The replies of actors, in their order."""
         try:
-            replies = [self._processes.result(future.result) for future in coming]
+            replies = self._processes.result(lambda limit_s: self._client.sync(_all, coming, callback_timeout=limit_s))
         except OSError as error:
             if isinstance(error, TimeoutError) or not self._processes.have_ended(1):
                 raise

@@ -23,8 +23,19 @@ from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 from workloads.ray_styles import THREAD_LIMITS
 
-# Monarch reads them when it is imported. It keeps a log in the temporary directory, here one of this process.
+# Monarch reads them when it is imported. It keeps a log in the temporary directory, here one of this process. A run's
+# processes may be stopped between its turns for longer than Monarch waits for a sign of life.
 _SETTINGS = {"MONARCH_FILE_LOG": "error", "MONARCH_LOG_SUFFIX": f"reactors-{os.getpid()}"}
+_SETTINGS |= dict.fromkeys(
+    (
+        "HYPERACTOR_MESH_GET_ACTOR_STATE_MAX_IDLE",
+        "HYPERACTOR_MESH_GET_PROC_STATE_MAX_IDLE",
+        "HYPERACTOR_MESH_ORPHAN_TIMEOUT",
+        "HYPERACTOR_MESH_SUPERVISION_WATCHDOG_TIMEOUT",
+        "HYPERACTOR_MESSAGE_DELIVERY_TIMEOUT",
+    ),
+    "10m",
+)
 os.environ.update(_SETTINGS)
 try:
     import monarch.actor
