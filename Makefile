@@ -64,7 +64,7 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/reactorlib/executors/test_choice.py tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX WHEELS SYSTEM_SITE RESULTS BUDGET CORES ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX WHEELS SYSTEM_SITE RESULTS BUDGET CORES ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV THIRD_PARTY_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT ANCHOR
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))

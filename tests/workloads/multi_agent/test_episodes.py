@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from workloads import busy
+from workloads import made_up
 from workloads.multi_agent import episodes as module
 from workloads.multi_agent.episodes import Episodes
 from workloads.multi_agent.tensors import TensorEpisodes
@@ -55,7 +55,7 @@ def test_wants_an_action_of_every_agent():
 
 def test_a_step_of_the_environment_is_busy_as_long_as_it_is_told(monkeypatch):
     looks = itertools.count(step=10_000)  # 10 us from one look at the clock to the next
-    for one in (module, busy):
+    for one in (module, made_up):
         monkeypatch.setattr(one, "thread_time_ns", lambda: next(looks))
     Episodes(TrafficJunction(3), seed=0, step_busy_us=95.0).step([GAS] * 3)
     assert next(looks) == 110_000  # it looked at 0 and until 100 us had passed
