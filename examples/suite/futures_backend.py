@@ -28,13 +28,15 @@ def run(task: SamplingTask, probe: Probe) -> None:
     pools = [ProcessPoolExecutor(1, SPAWN, initializer=make, initargs=(task, index)) for index in range(task.actors)]
     for started in [pool.submit(bool) for pool in pools]:
         started.result(timeout=60)
-    probe.ready()
-    for round_index in range(task.total_rounds):
-        coming = [pool.submit(step, round_index * task.steps_per_message) for pool in pools]
-        replies = [one.result(timeout=60) for one in coming]
-        if probe.verifying:
-            task.record(probe.digest, replies)
-        probe.round()
-    probe.state(task.final_state(replies))
-    for pool in pools:
-        pool.shutdown()
+    try:
+        probe.ready()
+        for round_index in range(task.total_rounds):
+            coming = [pool.submit(step, round_index * task.steps_per_message) for pool in pools]
+            replies = [one.result(timeout=60) for one in coming]
+            if probe.verifying:
+                task.record(probe.digest, replies)
+            probe.round()  # a run that is measured ends in here
+        probe.state(task.final_state(replies))
+    finally:
+        for pool in pools:
+            pool.shutdown()

@@ -13,7 +13,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.plan.grid import Grid, Point, backends_of, canonical
 from harness.plan.presets import PRESETS, ByCores, Sweep, sweeps_of
-from workloads.catalogue import BESIDE_A_GIL, WORKLOADS, backend_of, make_task, workload_of
+from workloads.catalogue import BESIDE_A_GIL, WORKLOADS, backend_of, make_task, runs, workload_of
 from workloads.parameter import ParameterError, parameters_of, unknown
 
 
@@ -93,8 +93,12 @@ def select(
         budget_s = preset.budget_s * (len(chosen) / len(preset.backends) if added else 1)
     limit_s = time_limit_s or preset.time_limit_s
     grid = Grid(tuple(found), chosen, seed or 0, limit_s, budget_s, preset.predicts)
-    left_out = dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)
-    return Selection(grid, (*search.notes, *left_out))
+    left_out = [reason for _, reason in search.refusals]
+    lacking = (
+        (name, dict.fromkeys(one.workload for one in found if not runs(one.workload, name))) for name in backends
+    )
+    left_out += [f"{name}: no program of {', '.join(without)} is for it" for name, without in lacking if without]
+    return Selection(grid, (*search.notes, *dict.fromkeys(f"left out: {reason}" for reason in left_out)))
 
 
 def _sweeps(preset: str, workloads: Sequence[str]) -> list[Sweep]:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -11,13 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from harness import quantity
-from harness.report import contributed, report_tables, run_answer
+from harness.report import contributed, paper_claims, report_tables, run_answer
 from harness.report.contributed import ContributedPoint
 from harness.report.run_answer import WorkloadAnswer
-from harness.report.summary import Summary
+from harness.report.summary import LOOP, Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats.doubts import ENOUGH_TRIALS
 from harness.store.contribution import Contribution
+from workloads import outside
 
 _SHOWN_DOUBTS = 2
 # Columns of tables where standard output is no terminal.
@@ -50,7 +51,10 @@ def show_answer(summary: Summary, page: Path | None, console: Console) -> None:
         console.print(Text(explanation("screen"), style="dim"))
         if told := report_tables.doubts_told(found):
             console.print(Text(told, style="dim"))
-    else:
+    lines = list(_from_outside(summary))
+    for line in lines:
+        console.print(Text(line))
+    if not found and not lines:
         console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
     console.print(Text(report_tables.floors(summary)))
     if failed := summary.failures:
@@ -60,6 +64,18 @@ def show_answer(summary: Summary, page: Path | None, console: Console) -> None:
     if page is not None:
         console.print(Text(f"Report: {page}"), soft_wrap=True)
     console.print(Text(f"Next: {_next_command(summary, found)}"), soft_wrap=True)
+
+
+def _from_outside(summary: Summary) -> Iterator[str]:
+    """A line for each backend from outside: how fast it is, and that it computes what the loop does."""
+    names = dict.fromkeys(cell.backend for point in summary.points for cell in point.cells)
+    for name in filter(outside.PLACES.__contains__, names):
+        cells = [cell for point in summary.points if (cell := point.cell(name)) and cell.main]
+        ratios = [cell.speedups[LOOP] for cell in cells if LOOP in cell.speedups]
+        speed = (
+            f"{paper_claims.range_of(ratios)} the speed of {LOOP}, with its digest" if ratios else "no loop beside it"
+        )
+        yield f"{name}: {speed}, at {quantity.counted(len(ratios or cells), 'point')}"
 
 
 def show_contributed(

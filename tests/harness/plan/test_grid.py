@@ -138,6 +138,11 @@ def test_a_value_may_suit_some_points_only():
     assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
 
 
+def test_a_backend_that_was_named_and_does_not_run_a_workload_is_noted():
+    selection = select("smoke", backends=["serial", "lockstep"], workloads=["gym_sampling", "overhead"])
+    assert selection.notes == ("left out: lockstep: no program of overhead is for it",)
+
+
 SIZES = Setting("object_bytes", ("10kB", "1MiB"))
 
 

@@ -1,4 +1,7 @@
-"""The contract of every actor system: what `workloads.actors.system` promises to the drivers of workloads."""
+"""The contract of every actor system: what `workloads.actors.system` promises to the drivers of workloads.
+
+`CONTRACT=path/to/file.py:System pytest` of this file tests a system from outside.
+"""
 
 import os
 import subprocess
@@ -14,7 +17,7 @@ import pytest
 
 from tests.pages import ROOT
 from tests.workloads.actors.echo import Echo, EchoError
-from workloads import ray_session
+from workloads import outside, ray_session
 from workloads.actors.system import SYSTEMS, ActorDiedError, load
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -29,7 +32,12 @@ ONE_LARGE_IN_FLIGHT = {"ray-pooled-compiled"}
 
 
 # Compiled graphs come first: Ray reads their time limits once per process, when its first session opens.
-@pytest.fixture(scope="module", params=sorted(SYSTEMS, key=lambda name: name != "ray-pooled-compiled"))
+NAMES = sorted(SYSTEMS, key=lambda name: name != "ray-pooled-compiled")
+if "CONTRACT" in os.environ:
+    NAMES = [outside.entered(os.environ["CONTRACT"])]
+
+
+@pytest.fixture(scope="module", params=NAMES)
 def name(request):
     yield request.param
     ray_session.stop()
@@ -176,10 +184,11 @@ from workloads.shared_memory import Names
 
 names = Names()
 from tests.workloads.actors.echo import Echo
+from workloads import outside
 from workloads.actors.system import load
 from workloads.probe import Probe
 
-with load(sys.argv[1])(Probe(1, 0, False)) as system:
+with load(outside.entered(sys.argv[1]))(Probe(1, 0, False)) as system:
     system.start(Echo, [(0,), (1,)])
     system.await_actors(lambda: 1_000_000)
     system.send("doubled", np.ones(100_000))()
@@ -196,7 +205,7 @@ def test_nothing_is_left(name, tmp_path):
         pytest.skip(str(error))
     mark = uuid.uuid4().hex
     environment = os.environ | THREAD_LIMITS | {"TMPDIR": str(tmp_path), "MARK": mark, "PYTHONPATH": str(ROOT)}
-    script = [sys.executable, "-c", SCRIPT, name]
+    script = [sys.executable, "-c", SCRIPT, os.environ.get("CONTRACT", name)]
     done = subprocess.run(script, env=environment, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
