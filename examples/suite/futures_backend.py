@@ -26,9 +26,9 @@ def step(step_number: int) -> Reply:
 def run(task: SamplingTask, probe: Probe) -> None:
     """A process of concurrent.futures for each environment."""
     pools = [ProcessPoolExecutor(1, SPAWN, initializer=make, initargs=(task, index)) for index in range(task.actors)]
-    for started in [pool.submit(bool) for pool in pools]:
-        started.result(timeout=60)
     try:
+        for started in [pool.submit(bool) for pool in pools]:
+            started.result(timeout=60)
         probe.ready()
         for round_index in range(task.total_rounds):
             coming = [pool.submit(step, round_index * task.steps_per_message) for pool in pools]

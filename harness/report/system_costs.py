@@ -74,7 +74,9 @@ def losses(summary: Summary) -> Iterator[str]:
 
 def _lines_of_system(backend: str) -> str:
     system = BACKENDS[backend].options.get("system") if backend in BACKENDS else None
-    return str(_lines([_folder("workloads.actors") / f"{SYSTEMS[system]}.py"])) if system in SYSTEMS else NOTHING
+    if system not in SYSTEMS:
+        return NOTHING
+    return str(_lines([_folder("workloads.actors") / f"{system.replace('-', '_')}.py"]))
 
 
 def _lines_of_program(workload: str, program: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 # Packages that can move a number.
 _PACKAGES = (
     "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
-    "reactorlib", "stable-baselines3", "tianshou", "torch", "torchrl", "xronos",
+    "reactorlib", "stable-baselines3", "tianshou", "torch", "torchrl",
 )  # fmt: skip
 
 

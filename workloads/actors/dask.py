@@ -100,8 +100,10 @@ class System(ActorSystem):
         ray_tensors.send_as_arrays()
 
     def send(self, method: str, *arguments: Any) -> Replies:
-        """See ActorSystem."""
-        return self._call(self._actors, method, arguments)
+        """See ActorSystem. The driver does a share of its own next, for whose length Dask's thread could not send."""
+        replies = self._call(self._actors, method, arguments)
+        self._client.sync(asyncio.sleep, 0)
+        return replies
 
     def send_to(self, actor: int, method: str, *arguments: Any) -> Replies:
         """See ActorSystem."""
@@ -112,8 +114,6 @@ class System(ActorSystem):
         parts = parts_of((method, arguments))
         try:
             coming = [actor.call(*parts) for actor in actors]
-            # Dask's thread sends them. It would have to wait for this one, which now does a share of its own.
-            self._client.sync(asyncio.sleep, 0)
         except RuntimeError as error:  # Dask knows that a worker was lost
             raise ActorDiedError(str(error)) from error
         self._last = InFlight(partial(self._received, coming))

@@ -24,7 +24,7 @@ from workloads.probe import Probe
 from workloads.ray_styles import THREAD_LIMITS
 
 # Monarch reads them when it is imported. It keeps a log in the temporary directory, here one of this process. A run's
-# processes may be stopped between its turns for longer than Monarch waits for a sign of life.
+# processes may be stopped between its turns, for longer than Monarch waits for signs of life. A driver waits longer.
 _SETTINGS = {"MONARCH_FILE_LOG": "error", "MONARCH_LOG_SUFFIX": f"reactors-{os.getpid()}"}
 _SETTINGS |= dict.fromkeys(
     (
@@ -34,7 +34,7 @@ _SETTINGS |= dict.fromkeys(
         "HYPERACTOR_MESH_SUPERVISION_WATCHDOG_TIMEOUT",
         "HYPERACTOR_MESSAGE_DELIVERY_TIMEOUT",
     ),
-    "10m",
+    "4m",
 )
 os.environ.update(_SETTINGS)
 try:
