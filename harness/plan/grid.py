@@ -7,7 +7,7 @@ backends of one trial, which live together and take turns.
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
@@ -166,7 +166,7 @@ class Grid:
         for name in names:
             if name not in known:
                 raise UsageError(unknown("--point", name, known))
-        return [known[name] for name in names] or list(self.points)
+        return [known[name] for name in dict.fromkeys(names)] or list(self.points)
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, in the order in which they run."""
@@ -217,7 +217,12 @@ class Grid:
         for name, place in description.get("outside", {}).items():
             outside.PLACES.setdefault(name, place)  # the command line knows better
         points = tuple(
-            Point(one["workload"], canonical(make_task(one["workload"], one["parameters"])), one["trials"])
+            # Parameters that its version did not have are left out, as in its rows.
+            Point(
+                one["workload"],
+                canonical(make_task(one["workload"], one["parameters"]), one["parameters"]),
+                one["trials"],
+            )
             for one in description["points"]
         )
         limits = description["time_limit_s"], description.get("budget_s")
@@ -278,6 +283,7 @@ def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
     return in_one_thread and not parameters.get("work_seconds")
 
 
-def canonical(task: Any) -> str:
-    """All parameters of a task as JSON, the same text for equal tasks."""
-    return json.dumps(dataclasses.asdict(task), sort_keys=True, separators=(",", ":"))
+def canonical(task: Any, names: Container[str] | None = None) -> str:
+    """All parameters of a task, or those of these names, as JSON, the same text for equal tasks."""
+    values = {name: value for name, value in dataclasses.asdict(task).items() if names is None or name in names}
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))

@@ -1,7 +1,7 @@
 """The name of a point: its workload, and each parameter that is not at its default, in the order of the task's fields.
 
 `gym_sampling/actors=8,env=busy:2ms,rounds=20` is one. A workload at its defaults has its own name, such as `ppo`. A
-name follows from the point alone. It is the same in every run.
+name follows from the point and the defaults, and not from what else a run holds.
 
 The rounds and the seed are part of it. They decide what a backend must have computed, of which the first rounds are
 verified. So points that differ in nothing else are two, with two digests.
@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
@@ -56,7 +57,8 @@ def named_task(name: str) -> tuple[str, Any]:
     try:
         if workload not in WORKLOADS and workload not in outside.PLACES:
             path, *rest = re.split(r"/(?=\w+=|$)", name, maxsplit=1)
-            workload, listed = outside.entered(path), "".join(rest)
+            place = str(Path(path).resolve()) if Path(path).is_dir() else path  # a path is told by a slash
+            workload, listed = outside.entered(place), "".join(rest)
         declared, values = parameters_of(workload_of(workload).task_class()), dict[str, Any]()
         for pair in re.split(r",(?=\w+=)", listed) if listed else ():
             parameter, equals, text = pair.partition("=")
@@ -66,5 +68,5 @@ def named_task(name: str) -> tuple[str, Any]:
                 raise ParameterError(unknown("parameter", parameter, declared, limit=40))
             values[parameter] = declared[parameter].parse(text)
         return workload, make_task(workload, values)
-    except ParameterError as error:
+    except (ParameterError, ImportError) as error:
         raise UsageError(f"--point {name}: {error}") from None

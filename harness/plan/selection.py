@@ -65,9 +65,9 @@ def select(
     """The grid that the command line asks for; an empty sequence and None stand for the preset's own choice.
 
     `points`: their names, instead of workloads and settings. `seed` is the seed of the order, and of every workload
-    unless a setting or a name of a point says otherwise. A number of trials overrides the preset's budget.
-    `free_threaded`: also take the backends that need no GIL, unless backends are named. The preset's budget grows with
-    the number of backends. Things from outside are in `outside.PLACES`. Raises UsageError.
+    unless a setting says otherwise. A point that is named has the seed of its name. A number of trials overrides the
+    preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The preset's
+    budget grows with the number of backends. Things from outside are in `outside.PLACES`. Raises UsageError.
     """
     preset = PRESETS[preset_name]
     if points and (workloads or settings):

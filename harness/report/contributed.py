@@ -13,7 +13,7 @@ import msgspec
 from harness import quantity
 from harness.errors import UsageError
 from harness.grouping import grouped
-from harness.report.point_label import point_label
+from harness.report.point_labels import point_labels
 from harness.report.summary import RAY, Summary
 from harness.report.text_table import NOTHING, TextTable, explanation
 from harness.stats import intervals
@@ -115,6 +115,7 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
     """All points of these files."""
     made = []
     for one in found:
+        labels = point_labels(one.measurements)
         ahead = {(row.point, row.backend): row.speedup for row in one.predictions}
         for point, own in grouped(one.measurements, lambda row: row.point).items():
             ratios, first = PointRatios(own, _NO_TURNS), own[0]
@@ -127,7 +128,7 @@ def points(found: Iterable[Contribution]) -> list[ContributedPoint]:
                     file=one,
                     doubts=tuple(_doubts(one, own)),
                     environment=f"{first.workload} {first.scenario}",
-                    label=f"{first.workload} {point_label(first)}",
+                    label=f"{first.workload} {labels[point]}",
                     ours=_best(of_loop, [ours]),
                     ray=_best(of_loop, [backend for backend in rays if _COMPILED not in backend]),
                     compiled=_best(of_loop, [backend for backend in rays if _COMPILED in backend]),

@@ -4,7 +4,6 @@ A speed-up is always such that more than 1 favours the backend over the baseline
 or a time.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.plan.grid import Grid, TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
-from harness.report.point_label import point_label
+from harness.report.point_labels import point_labels
 from harness.report.text_table import NOTHING
 from harness.stats import doubts, intervals, noise_floor, reference_ceiling
 from harness.stats.intervals import Estimate
@@ -151,13 +150,12 @@ def summarise(path: Path) -> Summary:
     known = {trial.trial_key: trial for trial in recorded}, described.get("cores_allowed")
     present = in_order(row.backend for row in rows)
     baselines = [name for name in present if not (name.startswith(OURS) or reference_ceiling.is_limit(name))]
-    by_point = grouped(rows, lambda row: row.point)
-    labels = Counter((own[0].workload, point_label(own[0])) for own in by_point.values())
-    ratios = [PointRatios(own, turns) for own in by_point.values()]
+    labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
+    ratios = {point: PointRatios(own, turns) for point, own in by_point.items()}
     return Summary(
         path=path,
         machine=described,
-        points=tuple(_point(labels, own, [*baselines, CEILING], *known) for own in ratios),
+        points=tuple(_point(labels[at], own, [*baselines, CEILING], *known) for at, own in ratios.items()),
         doubts=tuple(_doubts(grid, described, rows)),
         notes={name: BACKENDS[name].note for name in present if name in BACKENDS and BACKENDS[name].note},
         rows=tuple(rows),
@@ -203,16 +201,11 @@ def least_over_ray(ratios: Mapping[str, Estimate]) -> tuple[Estimate, str] | Non
 
 
 def _point(
-    labels: Mapping[tuple[str, str], int],
-    ratios: PointRatios,
-    baselines: Sequence[str],
-    trials: Trials,
-    cores: int | None,
+    label: str, ratios: PointRatios, baselines: Sequence[str], trials: Trials, cores: int | None
 ) -> PointSummary:
     cells = tuple(_cell(backend, ratios, baselines, trials, cores) for backend in in_order(ratios.rows))
     rows = [row for own in ratios.rows.values() for row in own]
     first, units = rows[0], {row.metric: row.unit for row in rows}
-    label = point_label(first, whole=labels[first.workload, point_label(first)] > 1)
     return PointSummary(first.point, first.workload, label, ratios.metric, units, cells, first.values)
 
 

@@ -70,12 +70,12 @@ def _from_outside(summary: Summary) -> Iterator[str]:
     """A line for each backend from outside: how fast it is, and that it computes what the loop does."""
     names = dict.fromkeys(cell.backend for point in summary.points for cell in point.cells)
     for name in filter(outside.PLACES.__contains__, names):
-        cells = [cell for point in summary.points if (cell := point.cell(name)) and cell.main]
+        cells = [cell for point in summary.points if (cell := point.cell(name))]
         ratios = [cell.speedups[LOOP] for cell in cells if LOOP in cell.speedups]
         speed = (
-            f"{paper_claims.range_of(ratios)} the speed of {LOOP}, with its digest" if ratios else "no loop beside it"
+            f"{paper_claims.range_of(ratios)} the speed of {LOOP}, with its digest" if ratios else "no ratio to a loop"
         )
-        yield f"{name}: {speed}, at {quantity.counted(len(ratios or cells), 'point')}"
+        yield f"{name}: {speed}, at {len(ratios)} of {quantity.counted(len(cells), 'point')}"
 
 
 def show_contributed(

@@ -6,7 +6,7 @@ from typing import Any
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
-from harness.report.point_label import point_label
+from harness.report.point_labels import point_labels
 from harness.report.summary import Summary
 from harness.stats.intervals import Estimate
 from harness.store.scaling_table import MEASURED, PREDICTIONS, ScalingRow
@@ -43,7 +43,7 @@ def _scaling_panel(rows: Sequence[ScalingRow]) -> LinePanel:
         for kind, own in grouped(rows, lambda row: row.kind).items()
     }
     return LinePanel(
-        f"{shared.NAMES.get(rows[0].workload, rows[0].workload)} {point_label(rows[0])}",
+        f"{shared.NAMES.get(rows[0].workload, rows[0].workload)} {point_labels(rows)[rows[0].point]}",
         Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
         measured_until=max(curves.get(_MEASURED, {}), default=None),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from harness.plan.selection import Setting, select
 from harness.report import paper_claims
 from tests.harness.fake_workload.fake.task import BEHAVIOURS
 from tests.pages import ROOT
-from workloads import catalogue
+from workloads import catalogue, outside
 
 
 def values(made, name):
@@ -56,6 +56,7 @@ def test_the_points_of_a_version_with_fewer_parameters_have_the_names_of_its_row
     (point,) = described["points"]
     del point["parameters"]["pause"]
     (restored,) = Grid.restore(described).points
+    assert "pause" not in restored.values  # as its rows tell it: a later default may mean something else
     assert restored.task.pause == 0.0
     assert restored.name == point_name("fake", json.dumps(point["parameters"])) == "fake/actors=5"
 
@@ -99,9 +100,13 @@ def test_a_name_lists_what_is_not_at_its_default_in_the_order_of_the_fields():
 
 
 @pytest.mark.usefixtures("forgotten")
-def test_a_workload_from_outside_is_named_by_the_path_of_its_folder():
+def test_a_workload_from_outside_is_named_by_the_path_of_its_folder(monkeypatch):
     point = Point.named(f"{ROOT}/examples/suite/random_walk/draws=10", 1)
     assert (point.workload, point.name) == ("random_walk", "random_walk/draws=10")
+    monkeypatch.chdir(ROOT / "examples" / "suite")
+    outside.PLACES.clear()
+    del catalogue.WORKLOADS["random_walk"]
+    assert Point.named("random_walk/draws=10", 1) == point  # by the path from here
     assert Point.named("random_walk/draws=10", 1) == point  # once it is entered
 
 

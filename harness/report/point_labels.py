@@ -1,5 +1,8 @@
 """A short label of a point, for figures and tables that name its workload elsewhere: what its name says, in words."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 from harness import quantity
 from harness.plan.point_name import not_default
 from harness.store.measurement_table import Measurement
@@ -10,11 +13,17 @@ _OF_SCENARIO = ("env", "object_bytes", "shape")  # the scenario is made from the
 _LENGTHS = ("rounds", "warmup_rounds", "seed")  # how long, and with which numbers
 
 
-def point_label(row: Measurement | ScalingRow, *, whole: bool = False) -> str:
-    """The scenario, the number of workers, and which other parameters are not at their defaults.
+def point_labels(rows: Iterable[Measurement | ScalingRow]) -> dict[str, str]:
+    """The label of each point, by its name: the scenario, the number of workers, and what else is not at its default.
 
-    Points that differ in their rounds or seeds alone have one label, unless it is the `whole` one.
+    Rounds and seeds are left out, unless two points of a workload would have one label.
     """
+    points = {row.point: row for row in rows}
+    short = Counter((row.workload, _label(row)) for row in points.values())
+    return {name: _label(row, whole=short[row.workload, _label(row)] > 1) for name, row in points.items()}
+
+
+def _label(row: Measurement | ScalingRow, *, whole: bool = False) -> str:
     values, left_out = row.values, () if whole else (*_OF_SCENARIO, *_LENGTHS)
     listed = not_default(row.workload, values).items()
     others = (name for name, value in listed if name not in left_out and str(value) != row.scenario)
