@@ -160,6 +160,10 @@ def test_other_commands_name_what_there_is(line):
         assert " ".join(words[:2]) in (ROOT / "Dockerfile").read_text()
     elif words[0] == "eval":
         assert shutil.which(re.findall(r"[\w-]+", words[1])[0], path=Path(sys.executable).parent)
+    elif words[0].startswith("CONTRACT="):
+        file, _, _ = words[0].removeprefix("CONTRACT=").partition(":")
+        assert words[1:5] == [".venv/bin/python", "-m", "pytest", "-q"]
+        assert all((ROOT / name).is_file() for name in (file, words[5]))
     elif words[0] in ("cd", "git"):  # tests/benchmarks/regress tries a bisection
         module, *arguments = words[words.index("-m") + 1 :] if "-m" in words else ["benchmarks.regress"]
         assert (module, bool(regress_options().parse_args(arguments))) == ("benchmarks.regress", True)
