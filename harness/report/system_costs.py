@@ -53,23 +53,22 @@ def _costs(found: Iterable[tuple[PointSummary, Cell]]) -> Iterator[str]:
 
 
 def losses(summary: Summary) -> Iterator[str]:
-    """A sentence for each rival to which reactors are shown to lose somewhere, or one that there is none."""
+    """For each rival a sentence on where reactors are slower, and one on where they may be; nothing for the others."""
     rivals: dict[str, list[tuple[PointSummary, Estimate]]] = {}
     for point in summary.points:
         own = point.cell(summary.ours)
         for name, ratio in own.speedups.items() if own else ():
             if point.cell(name) and not is_limit(name):  # and not the ceiling, which is none of the cells
                 rivals.setdefault(name, []).append((point, ratio))
-    told = False
     for name in in_order(rivals):
-        slower = [point for point, ratio in rivals[name] if standing(ratio, summary.floor) == SLOWER]
-        if slower:
-            of_all = f"{len(slower)} of {quantity.counted(len(rivals[name]), 'point')}"
-            where = "; ".join(f"{point.workload} {point.label}" for point in slower)
-            yield f"Reactors are slower than {name} at {of_all}: {where}."
-            told = True
-    if rivals and not told:
-        yield "Reactors are shown to be slower than none of the others at any point."
+        of_all = quantity.counted(len(rivals[name]), "point")
+        behind = [(point, standing(ratio, summary.floor)) for point, ratio in rivals[name] if ratio.value < 1]
+        for words, own in (
+            (f"Reactors are slower than {name}", [point for point, stands in behind if stands == SLOWER]),
+            (f"Reactors may be slower than {name}", [point for point, stands in behind if stands != SLOWER]),
+        ):
+            where = "; ".join(f"{point.workload} {point.label}" for point in own)
+            yield from [f"{words} at {len(own)} of {of_all}: {where}."] if own else []
 
 
 def _lines_of_system(backend: str) -> str:

@@ -91,8 +91,10 @@ def test_a_page_of_actor_systems_begins_with_losses(results):
     lost = results({"serial": loop, "reactor-processes": ours, "pipes": times(300), "lockstep": times(900)})
     losses, *_ = readme.systems(lost, {}, lost.path).split("\n\n")
     assert losses == "- Reactors are slower than pipes at 1 of 1 point: gym_sampling CartPole-v1, 2 actors."
-    won = results({"serial": loop, "reactor-processes": ours, "pipes": times(150)})
-    assert list(system_costs.losses(won)) == ["Reactors are shown to be slower than none of the others at any point."]
+    few = results({"serial": loop, "reactor-processes": [99.0], "pipes": [98.0]})
+    assert list(system_costs.losses(few)) == [
+        "Reactors may be slower than serial at 1 of 1 point: gym_sampling CartPole-v1, 2 actors."
+    ]
 
 
 def test_costs_are_from_the_least_to_the_most_and_lines_are_of_files_that_exist(results):
