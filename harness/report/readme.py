@@ -187,7 +187,7 @@ def speeds(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
 def systems(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """Reactors and actor systems: where reactors lose, the speed of each at each point, and what each costs."""
     shown = [part for table in system_costs.tables(summary) for part in (f"{table.title}:", markdown_table(table))]
-    return _page(markdown_list(system_costs.losses(summary)), speeds(summary, drawn, base), *shown)
+    return _page(markdown_list(system_costs.losses(summary)), speeds(summary, drawn, base).rstrip(), *shown)
 
 
 def without_a_gil(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:

@@ -1,4 +1,4 @@
-"""What each backend costs beside its speed: start-up, memory, processor time, slow rounds, and lines of code."""
+"""The costs of each backend beside its speed: start-up, memory, processor time, slow rounds, and lines of code."""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -63,12 +63,12 @@ def losses(summary: Summary) -> Iterator[str]:
     for name in in_order(rivals):
         of_all = quantity.counted(len(rivals[name]), "point")
         behind = [(point, standing(ratio, summary.floor)) for point, ratio in rivals[name] if ratio.value < 1]
-        for words, own in (
+        for words, points in (
             (f"Reactors are slower than {name}", [point for point, stands in behind if stands == SLOWER]),
             (f"Reactors may be slower than {name}", [point for point, stands in behind if stands != SLOWER]),
         ):
-            where = "; ".join(f"{point.workload} {point.label}" for point in own)
-            yield from [f"{words} at {len(own)} of {of_all}: {where}."] if own else []
+            where = "; ".join(f"{point.workload} {point.label}" for point in points)
+            yield from [f"{words} at {len(points)} of {of_all}: {where}."] if points else []
 
 
 def _lines_of_system(backend: str) -> str:
