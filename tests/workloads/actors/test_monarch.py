@@ -8,8 +8,8 @@ import pytest
 from tests.pages import ROOT
 
 SCRIPT = """
+from workloads.actors import monarch  # first, as Monarch reads its settings when it is imported
 from monarch.config import get_global_config
-from workloads.actors import monarch
 
 told = get_global_config()
 for name, limit in monarch._SETTINGS.items():
