@@ -109,7 +109,7 @@ def _parts(parsed: argparse.Namespace, chosen: Grid, name: str) -> tuple[Path, G
     UsageError where a part has begun and is not to be resumed, and where none has that could be.
     """
     directory = parsed.output or (latest() if parsed.resume else RUNS / name)
-    begun = [own for own in directory.glob(f"{_PART}*") if run_directory.holds_run(own)]
+    begun = [own for own in sorted(directory.glob(f"{_PART}*")) if run_directory.holds_run(own)]
     if parsed.resume and not begun:
         raise UsageError(_NOTHING_TO_RESUME.format(directory))
     grid = chosen

@@ -57,7 +57,7 @@ def named_task(name: str) -> tuple[str, Any]:
     try:
         if workload not in WORKLOADS and workload not in outside.PLACES:
             path, *rest = re.split(r"/(?=\w+=|$)", name, maxsplit=1)
-            place = str(Path(path).resolve()) if Path(path).is_dir() else path  # a path is told by a slash
+            place = str(Path(path).resolve()) if Path(path).is_dir() else path  # a slash marks a path
             workload, listed = outside.entered(place), "".join(rest)
         declared, values = parameters_of(workload_of(workload).task_class()), dict[str, Any]()
         for pair in re.split(r",(?=\w+=)", listed) if listed else ():

@@ -14,7 +14,7 @@ _LENGTHS = ("rounds", "warmup_rounds", "seed")  # how long, and with which numbe
 
 
 def point_labels(rows: Iterable[Measurement | ScalingRow]) -> dict[str, str]:
-    """The label of each point, by its name: the scenario, the number of workers, and what else is not at its default.
+    """The label of each point, by its name. It has the scenario, the number of workers, and other changed parameters.
 
     Rounds and seeds are left out, unless two points of a workload would have one label.
     """

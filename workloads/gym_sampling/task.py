@@ -1,4 +1,4 @@
-"""Gym sampling: any registered Gymnasium environment; the defaults are the paper's."""
+"""Sampling of any registered Gymnasium environment. The defaults are the paper's."""
 
 from workloads.sampling import SamplingTask
 
